@@ -99,7 +99,8 @@ page: ## the page anew, where it was built without node and npm
 # Texts that travel inside of the program (.incbin knows no dependencies).
 $(B)/obj/server/page/page.o: $(PAGE)/page.js
 $(B)/obj/server/page/page.o: override CFLAGS_ALL += -Wa,-I,$(PAGE)
-$(B)/obj/tools/runner/torch/python.o: tools/runner/torch/worker.py tools/runner/torch/describe.py tools/runner/torch/naive.py tools/runner/torch/naive_parts.py tools/runner/torch/model.py $(wildcard tools/runner/torch/form*.py)
+$(B)/obj/server/page/documents.o: docs/tasks.md docs/glossary.md $(wildcard docs/guides/*.md docs/reference/*.md)
+$(B)/obj/tools/runner/torch/python.o: $(wildcard tools/runner/torch/*.py)
 $(B)/obj/tools/export/torch.o: tools/export/torch_op.py tools/export/torch_module.py tools/export/torch_model.py tools/export/torch_test.py
 $(B)/obj/tools/runner/cuda/judge/gpu_kernels.o: tools/runner/values/gen_shape.h tools/runner/values/gen_roles.h tools/runner/cuda/judge/gpu_kernels.cu tools/runner/cuda/judge/gpu_content.cu tools/runner/cuda/judge/gpu_kernels_abi.h
 $(B)/obj/tools/runner/cuda/split/host_prelude.o: tools/runner/cuda/split/host_prelude.hpp tools/runner/cuda/split/host_structs.hpp tools/runner/cuda/split/host_standin.hpp
@@ -289,7 +290,7 @@ deps: ## installs the packages that build and tests need (Debian, Ubuntu); does 
 	$(Q).ci/deps
 .PHONY: deps-torch
 deps-torch: ## installs Debian's python3-torch (635 MB), which imported PyTorch modules need and nothing else does
-	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; $$sudo apt-get install -y --no-install-recommends python3-torch
+	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; /usr/bin/python3 -c 'import torch' 2>/dev/null || $$sudo apt-get install -y --no-install-recommends python3-torch
 .PHONY: deps-page
 deps-page: ## installs Debian's chromium-driver, which the page's browser test uses and nothing else does
 	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; command -v chromedriver >/dev/null || $$sudo apt-get install -y --no-install-recommends chromium-driver
@@ -393,5 +394,5 @@ help: ## this list
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 .PHONY: docs
-docs: all ## writes docs/man and docs/reference/tools.md from the program's tables
+docs: all ## writes docs/man and docs/reference/{tools,strategies}.md from the program's tables
 	$(Q)docs/generate.sh $(B) docs

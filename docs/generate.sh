@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Writes the pages that come from the program's own tables: docs/man/*.1 and docs/reference/tools.md.
+# Writes the pages that come from the program's own tables: docs/man/*.1, docs/reference/tools.md and
+# docs/reference/strategies.md.
 #   docs/generate.sh BUILD_DIR OUT_DIR
 set -eu
 build=$1
@@ -18,6 +19,8 @@ block() { printf '.nf\n'; roff; printf '.fi\n'; }
         printf '.SS %s\n' "$verb"
         "$hone" "$verb" --help </dev/null | block
     done
+    printf '.SH ENVIRONMENT\n'
+    "$hone" help environment | block
     printf '.SH EXIT STATUS\n'
     printf '0 done; 1 a fault or a bad verdict; 2 bad argument; 3 not found; 4 limit; 5 time limit; 6 cancelled; '
     printf '7 the system refused (disk, permissions); 9 device, compiler or runner; 10 not available here; 11 not allowed; '
@@ -41,3 +44,11 @@ block() { printf '.nf\n'; roff; printf '.fi\n'; }
         printf '```\n'
     done
 } >"$out/reference/tools.md"
+
+{
+    printf '# Strategies\n\nGenerated from the catalogue by `make docs`; `hone help strategies` prints it.\n\n'
+    printf 'The gain is what the catalogue expects over the version before, a guess that a search corrects.\n'
+    printf '`hone steer NAME ban ID` and `favour ID` take an id.\n[planner.md](../planner.md) says which have a rule.\n\n'
+    printf '| id | target | gain | what it does |\n|---|---|---|---|\n'
+    "$hone" help strategies | sed -E 's/\|/\\|/g; s/^([^ ]+) +([^ ]+) +([^ ]+)  (.*)/| \1 | \2 | \3 | \4 |/'
+} >"$out/reference/strategies.md"

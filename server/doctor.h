@@ -14,9 +14,10 @@ struct hone_doctor_args {
     struct hone_common_args common;
     struct hone_search_options options; /* but for this */
     int64_t disk_mib;
-    bool json, ask;
+    bool json, ask, no_plateau, knowledge;
 };
 
+/* BAD: nothing can be evaluated, or the search would not get through: exit status 1. */
 enum hone_doctor_level { HONE_DOCTOR_GOOD, HONE_DOCTOR_WEAK, HONE_DOCTOR_BAD };
 
 struct hone_doctor {

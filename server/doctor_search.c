@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What hone doctor --task says: agents/search/preflight.h with a workspace, as lines and as JSON. */
 #include "server/doctor.h"
+#include "server/verb_search.h"
 
 #include <math.h>
 
@@ -26,7 +27,7 @@ int hone_doctor_search(struct hone_doctor *doctor, struct hone_preflight *ret, s
     }
     struct hone_tool_ctx ctx = {.app = hone_runtime_app(runtime), .pool = pool, .caller = "doctor"};
     struct hone_search_options options = a->options;
-    options.budget_disk_bytes = a->disk_mib << 20;
+    hone_search_settle(&options, a->disk_mib, a->no_plateau);
     return hone_preflight(&ctx, &options, a->ask, tell_line, doctor, ret, err);
 }
 

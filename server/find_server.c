@@ -33,6 +33,8 @@ int hone_find_server(const char *workspace, const char *url, const char *token_f
     int rc = 0;
     if (strcmp(url, "auto") == 0)
         rc = read_announced(dir, ret_url, err);
+    else if (strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0)
+        *ret_url = hone_sprintf("ws%s", url + strlen("http")); /* the same port and path */
     else
         *ret_url = strstr(url, "://") ? hone_strdup(url) : hone_sprintf("ws://%s/mcp", url);
     if (rc < 0)

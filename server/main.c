@@ -24,7 +24,9 @@ static void print_verbs(FILE *where)
     for (size_t i = 0; i < hone_n_verbs; i++)
         hone_buf_printf(&out, "  %-10s %s\n", hone_verbs[i]->name, hone_verbs[i]->summary);
     hone_buf_str(&out,
-                 "\n`hone VERB --help` explains one; `hone --version` says which hone this is.\n");
+                 "\n`hone VERB --help` explains one; `hone --version` says which hone this is.\n"
+                 "`hone help environment` lists the variables that hone reads, `hone help "
+                 "strategies` what a search tries.\n");
     print_buf(&out, where);
 }
 
@@ -131,9 +133,25 @@ static int count_globals(int argc, char **argv)
     return n;
 }
 
+static const struct {
+    const char *name;
+    void (*print)(struct hone_buf *out);
+} topics[] = {
+    {"environment", hone_environment_text},
+    {"strategies", hone_strategies_text},
+};
+
 static int help(int argc, char **argv)
 {
     const struct hone_verb *verb = argc > 0 ? find_verb(argv[0]) : NULL;
+    for (size_t i = 0; argc > 0 && i < HONE_COUNTOF(topics); i++) {
+        struct hone_buf out = HONE_BUF_INIT;
+        if (strcmp(argv[0], topics[i].name) != 0)
+            continue;
+        topics[i].print(&out);
+        print_buf(&out, stdout);
+        return 0;
+    }
     if (argc > 0 && !verb)
         return unknown_verb(argv[0]);
     if (verb)

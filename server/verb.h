@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Command-line verbs: one file each, one const struct, one row in main.c.
+/* Command-line verbs: one file each, one const struct, one row in verbs.c.
  *
  * Results go to stdout, everything for people to stderr. A verb returns 0, a negative enum
  * hone_code with err set (main prints it and exits by hone_code_exit), or a positive exit status
@@ -42,6 +42,12 @@ extern const size_t hone_n_verbs;
 extern const struct hone_opt hone_global_opts[];
 extern const size_t hone_n_global_opts;
 
+/* A line for each environment variable that hone reads, "  HONE_CC   The C compiler. ..."
+ * (help_topics.c). */
+void hone_environment_text(struct hone_buf *out);
+/* A line for each strategy: id, target, usual gain over the version before, what it is and how. */
+void hone_strategies_text(struct hone_buf *out);
+
 /* Exit status of a verb whose tool answered with an error result. */
 #define HONE_EXIT_TOOL_ERROR 1
 /* As a shell says of a program that SIGPIPE ended: nobody reads stdout any more. */
@@ -57,7 +63,8 @@ struct hone_common_args {
 #define HONE_OPTS_COMMON(type_) \
     HONE_OPT(type_, common.workspace, "workspace", "DIR", HONE_OPT_WORKSPACE_HELP, .env = "HONE_WORKSPACE", .fallback = "."), \
     HONE_OPT(type_, common.executor, "executor", "NAME", \
-             "Who runs kernels: local, slurm, command:CMD (hone-runner --serve behind CMD), or fake (runs nothing).", \
+             "Who runs kernels: local, slurm, command:CMD (hone-runner --serve behind CMD; {i} in CMD is the " \
+             "runner's number, from 0), or fake (runs nothing).", \
              .env = "HONE_EXECUTOR", .fallback = "local"), \
     HONE_OPT(type_, common.n_runners, "runners", "N", "Runners at a time, of command: and slurm.", .env = "HONE_RUNNERS", \
              .fallback = "1", .min = 1, .max = HONE_LIMIT_RUNNERS), \
@@ -75,7 +82,8 @@ int hone_open_runtime(const struct hone_common_args *args, struct hone_runtime *
 
 /* For verbs that only read: they work on a read-only or full disk too, and say that they do. */
 int hone_open_to_read(const char *dir, struct hone_workspace **ret, struct hone_err *err);
-/* Where a running server is: url is ws://..., HOST:PORT, or "auto" for the workspace's own. The token
+/* Where a running server is: url is ws://..., http://... (its
+ * WebSocket is taken), HOST:PORT, or "auto" for the workspace's own. The token
  * comes from token_file, else it is in the URL, else it is the workspace's; NULL: none. Both
  * owned. */
 int hone_find_server(const char *workspace, const char *url, const char *token_file, char **ret_url,

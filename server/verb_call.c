@@ -31,9 +31,11 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct args, json, "json", "JSON", "Arguments: a JSON object, @FILE, or - for stdin.",
              .is_positional = true, .fallback = "{}"),
     HONE_OPTS_COMMON(struct args),
-    HONE_OPT(struct args, url, "url", "URL",
-             "Call through a running server; auto takes the one that serves the workspace.",
-             .env = "HONE_URL"),
+    HONE_OPT(
+        struct args, url, "url", "URL",
+        "Call through a running server: ws://..., http://..., HOST:PORT, or auto for the one that "
+        "serves the workspace.",
+        .env = "HONE_URL"),
     HONE_OPT(struct args, token_file, "token-file", "FILE",
              "Token for --url; default: the one in the URL, else the workspace's."),
     HONE_OPT(struct args, quiet, "quiet", NULL, "No progress on stderr."),

@@ -6,42 +6,21 @@
  * "no" ends in exit status 1: nothing can be evaluated. "weak" means it works, with the loss that
  * the line names. */
 #include "server/doctor.h"
+#include "server/verb_search.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "workspace/base/utf8.h"
-#include "workspace/task/target.h"
 
 static const struct hone_opt opts[] = {
     HONE_OPTS_COMMON(struct hone_doctor_args),
     HONE_OPT(struct hone_doctor_args, options.task, "task", "TASK",
-             "Also look whether a search of this task will get through: models, noise, room."),
+             "Also look whether a search of this task with these options will get through: models, "
+             "noise, room."),
     HONE_OPT(struct hone_doctor_args, ask, "ask", NULL,
              "With --task: ask each model one short question, which costs a little."),
-    HONE_OPT(struct hone_doctor_args, options.target, "target", "TARGET", "As of hone search.",
-             .fallback = "cpu", .choices = hone_target_words),
-    HONE_OPT(struct hone_doctor_args, options.budget_wall_ms, "budget-wall", "TIME",
-             "As of hone search.", .is_duration = true),
-    HONE_OPT(struct hone_doctor_args, options.budget_evaluations, "budget-evaluations", "N",
-             "As of hone search."),
-    HONE_OPT(struct hone_doctor_args, options.budget_device_ms, "budget-device", "TIME",
-             "As of hone search.", .is_duration = true),
-    HONE_OPT(struct hone_doctor_args, options.budget_cost, "budget-cost", "USD",
-             "As of hone search."),
-    HONE_OPT(struct hone_doctor_args, options.budget_tokens, "budget-tokens", "N",
-             "As of hone search."),
-    HONE_OPT(struct hone_doctor_args, disk_mib, "budget-disk", "MIB", "As of hone search.",
-             .max = INT64_MAX >> 20),
-    HONE_OPT(struct hone_doctor_args, options.policy, "policy", "NAME", "As of hone search."),
-    HONE_OPT(struct hone_doctor_args, options.coder, "coder", "NAME", "As of hone search.",
-             .fallback = "rules", .choices = hone_search_coder_words),
-    HONE_OPT(struct hone_doctor_args, options.planner, "planner", "NAME", "As of hone search.",
-             .fallback = "rules", .choices = hone_search_planner_words),
-    HONE_OPT(struct hone_doctor_args, options.model, "model", "NAME", "As of hone search."),
-    HONE_OPT(struct hone_doctor_args, options.planner_model, "planner-model", "NAME",
-             "As of hone search."),
-    HONE_OPT(struct hone_doctor_args, options.name, "name", "NAME", "As of hone search."),
+    HONE_OPTS_SEARCH(struct hone_doctor_args),
     HONE_OPT_JSON(struct hone_doctor_args),
 };
 
@@ -99,6 +78,10 @@ static int run(const void *arg, struct hone_err *err)
     struct hone_doctor doctor = {
         .args = args, .lines = hone_json_new_array(), .reasons = hone_json_new_array()};
     struct hone_preflight preflight;
+    if (args->ask && !args->options.task)
+        return hone_fail(err, HONE_E_ARG,
+                         "--ask asks the models of a search: add --task TASK and "
+                         "the search's options");
     hone_doctor_machine(&doctor);
     int rc = args->options.task ? hone_doctor_search(&doctor, &preflight, err) : 0;
     if (rc == 0 && args->json && args->options.task) {
@@ -121,7 +104,8 @@ const struct hone_verb hone_verb_doctor = {
     .description =
         "One line a finding. Exit status 1 when something is missing without which "
         "nothing can be evaluated.\n"
-        "With --task and the options of a search: also its models (keys, prices, with --ask an "
+        "With --task and the options of a search (all but --suite and --lanes): also its models "
+        "(keys, prices, with --ask an "
         "answer), the\n"
         "noise of the baseline against itself, how many evaluations the caps allow, room on the "
         "disk; the\n"

@@ -6,6 +6,14 @@
  *     {"op":"step","episode":1,"rewrite":"accumulators"} -> the same: the rule coder edits
  *     {"op":"close","episode":1}
  *
+ * A step may name the "commit" to go on from; without it that is the last right version.
+ *
+ * With --lattices nothing is run: a step is a strategy, and the verdict is the recorded one
+ * (agents/offline/episode.h).
+ *
+ *     {"op":"reset","task":"sum","seed":3}               -> {"episode":1,"observation":{...}}
+ *     {"op":"step","episode":1,"strategy":"C04"}
+ *
  * A step is a call of kernel_evaluate or strategy_apply through the registry, so that a learner is
  * judged as everybody is. The reward is log2 of the screened speedup over the baseline for a right
  * version, -1 for a wrong or failed one, 0 where the machine was at fault. */
@@ -15,6 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agents/offline/episode.h"
 #include "server/stop.h"
 #include "server/verb.h"
 #include "workspace/base/clock.h"
@@ -24,7 +33,7 @@
 
 struct args {
     struct hone_common_args common;
-    const char *record, *tier;
+    const char *record, *tier, *lattices;
     int64_t steps, observation_bytes;
 };
 
@@ -39,6 +48,10 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct args, observation_bytes, "observation-bytes", "N",
              "Of an observation's text at most, about four a token.", .fallback = "16384",
              .min = 512, .max = 1 << 20),
+    HONE_OPT(
+        struct args, lattices, "lattices", "DIR",
+        "Episodes on recorded lattices: a step is a strategy, nothing is run, and the same seed "
+        "gives the same answers."),
     HONE_OPT(struct args, record, "record", "FILE",
              "Append each request with its answer: trajectories for training."),
 };
@@ -47,7 +60,8 @@ struct episode {
     bool is_open;
     char *task, *target, *commit; /* owned; commit NULL: still the baseline */
     int64_t n_steps;
-    double best; /* log2 over the baseline */
+    double best;                  /* log2 over the baseline */
+    struct hone_episode recorded; /* its lattice NULL: the episode is a real one */
 };
 
 struct env {
@@ -55,6 +69,8 @@ struct env {
     struct hone_tool_ctx ctx;
     struct episode episodes[HONE_LIMIT_EPISODES]; /* number - 1 */
     FILE *record;
+    struct hone_lattice **lattices;
+    size_t n_lattices; /* 0: episodes are real ones */
 };
 
 static void end(struct episode *e)
@@ -94,21 +110,11 @@ static struct hone_json *call(struct env *env, const char *tool, const struct ho
                                                                                            : NULL;
 }
 
-static int reset(struct env *env, const struct hone_json *request, struct hone_json *answer,
-                 struct hone_err *err)
+static int show_task(struct env *env, const char *task, const char *target, struct hone_json *seen,
+                     struct hone_err *err)
 {
     HONE_AUTOJSON struct hone_json *ask = hone_json_new_object();
-    const char *task = hone_json_get_str(request, "task", NULL);
-    const char *target = hone_json_get_str(request, "target", "cpu");
-    int64_t most = env->args->observation_bytes / 2;
-    size_t at = 0;
     bool is_error = false;
-    while (at < HONE_LIMIT_EPISODES && env->episodes[at].is_open)
-        at++;
-    if (at == HONE_LIMIT_EPISODES)
-        return hone_fail(err, HONE_E_LIMIT, "%d episodes are open; close one", HONE_LIMIT_EPISODES);
-    if (task == NULL)
-        return hone_fail_at(err, HONE_E_ARG, "task", "name a task");
     hone_json_set_str(ask, "task", task);
     hone_json_set_bool(ask, "source", true);
     HONE_AUTOJSON struct hone_json *shown = call(env, "task_show", ask, &is_error, err);
@@ -116,14 +122,65 @@ static int reset(struct env *env, const struct hone_json *request, struct hone_j
         return -1;
     if (is_error)
         return hone_fail(err, HONE_E_ARG, "%s", hone_json_get_str(shown, "summary", "no task"));
-    env->episodes[at] =
-        (struct episode){.is_open = true, .task = hone_strdup(task), .target = hone_strdup(target)};
-    struct hone_json *seen = hone_json_new_object();
     hone_json_set_str(seen, "description", hone_json_get_str(shown, "description", ""));
     hone_json_set_str(
         seen, "signature",
         hone_json_get_str(shown, strcmp(target, "cuda") == 0 ? "signature_cuda" : "signature", ""));
-    put_cut(seen, "source", hone_json_get_str(shown, "baseline", ""), most);
+    put_cut(seen, "source", hone_json_get_str(shown, "baseline", ""),
+            env->args->observation_bytes / 2);
+    return 0;
+}
+
+static const struct hone_lattice *lattice_of(const struct env *env, const char *task,
+                                             const char *target)
+{
+    for (size_t i = 0; i < env->n_lattices; i++)
+        if (strcmp(env->lattices[i]->task, task) == 0 &&
+            strcmp(env->lattices[i]->target, target) == 0)
+            return env->lattices[i];
+    return NULL;
+}
+
+static int show_lattice(const struct env *env, const struct hone_json *request, const char *task,
+                        struct hone_episode *e, struct hone_json *seen, struct hone_err *err)
+{
+    const struct hone_lattice *l =
+        lattice_of(env, task, hone_json_get_str(request, "target", "cpu"));
+    if (l == NULL)
+        return hone_fail_at(err, HONE_E_ARG, "task", "no lattice of '%.64s' has that target", task);
+    hone_episode_begin(l, hone_json_get_i64(request, "seed", 1), e);
+    HONE_AUTOJSON struct hone_json *now = hone_episode_look(e);
+    hone_json_set_str(seen, "family", l->family);
+    hone_json_set_str(seen, "machine", l->machine);
+    hone_json_set(seen, "strategies", hone_json_copy(hone_json_get(now, "strategies")));
+    hone_json_set(seen, "features", hone_json_copy(hone_json_get(now, "features")));
+    return 0;
+}
+
+static int reset(struct env *env, const struct hone_json *request, struct hone_json *answer,
+                 struct hone_err *err)
+{
+    const char *task = hone_json_get_str(request, "task", NULL);
+    const char *target = hone_json_get_str(request, "target", "cpu");
+    size_t at = 0;
+    while (at < HONE_LIMIT_EPISODES && env->episodes[at].is_open)
+        at++;
+    if (at == HONE_LIMIT_EPISODES)
+        return hone_fail(err, HONE_E_LIMIT, "%d episodes are open; close one", HONE_LIMIT_EPISODES);
+    if (task == NULL)
+        return hone_fail_at(err, HONE_E_ARG, "task", "name a task");
+    struct hone_episode recorded = {.lattice = NULL};
+    struct hone_json *seen = hone_json_new_object();
+    int rc = env->n_lattices > 0 ? show_lattice(env, request, task, &recorded, seen, err)
+                                 : show_task(env, task, target, seen, err);
+    if (rc < 0) {
+        hone_json_free(seen);
+        return rc;
+    }
+    env->episodes[at] = (struct episode){.is_open = true,
+                                         .task = hone_strdup(task),
+                                         .target = hone_strdup(target),
+                                         .recorded = recorded};
     hone_json_set_i64(answer, "episode", (int64_t)at + 1);
     hone_json_set(answer, "observation", seen);
     return 0;
@@ -159,9 +216,10 @@ static void put_reward(struct episode *e, const struct hone_json *result, bool i
 static void put_observation(const struct env *env, const struct hone_json *result, const char *made,
                             struct hone_json *answer)
 {
-    static const char *const members[] = {"verdict", "reason",    "error_class", "summary",
-                                          "next",    "time_ns",   "baseline_ns", "percent_of_bound",
-                                          "commit",  "workloads", "diagnostics", "failing"};
+    static const char *const members[] = {
+        "verdict",     "reason",      "error_class",      "summary", "next",
+        "time_ns",     "baseline_ns", "percent_of_bound", "commit",  "workloads",
+        "diagnostics", "failing",     "strategies",       "features"};
     struct hone_json *seen = hone_json_new_object();
     int64_t left = env->args->observation_bytes;
     for (size_t i = 0; i < HONE_COUNTOF(members); i++) {
@@ -187,8 +245,9 @@ static char *edited(struct env *env, const struct episode *e, const struct hone_
     bool is_error = false;
     hone_json_set_str(ask, "task", e->task);
     hone_json_set_str(ask, "target", e->target);
-    if (e->commit != NULL)
-        hone_json_set_str(ask, "commit", e->commit);
+    const char *from = hone_json_get_str(request, "commit", e->commit);
+    if (from != NULL)
+        hone_json_set_str(ask, "commit", from);
     for (size_t i = 0; i < HONE_COUNTOF(passed); i++)
         if (hone_json_get(request, passed[i]) != NULL)
             hone_json_set(ask, passed[i], hone_json_copy(hone_json_get(request, passed[i])));
@@ -199,34 +258,67 @@ static char *edited(struct env *env, const struct episode *e, const struct hone_
     return result != NULL && !is_error && source != NULL ? hone_strdup(source) : NULL;
 }
 
-static int step(struct env *env, const struct hone_json *request, struct hone_json *answer,
-                struct hone_err *err)
+/* What the tools say of a source, or of what a rewrite makes: *ret_made. */
+static struct hone_json *judge(struct env *env, struct episode *e, const struct hone_json *request,
+                               char **ret_made, bool *ret_is_error, struct hone_err *err)
 {
     HONE_AUTOJSON struct hone_json *ask = hone_json_new_object();
-    HONE_AUTOFREE char *made = NULL;
-    struct episode *e = episode_of(env, request, err);
-    bool is_error = false, has_rewrite = hone_json_get(request, "rewrite") != NULL;
-    if (e == NULL)
-        return -1;
-    if (!has_rewrite && hone_json_get(request, "source") == NULL)
-        return hone_fail_at(err, HONE_E_ARG, "source", "a step is a source or a rewrite");
+    bool has_rewrite = hone_json_get(request, "rewrite") != NULL;
+    if (!has_rewrite && hone_json_get(request, "source") == NULL) {
+        hone_fail_at(err, HONE_E_ARG, "source", "a step is a source or a rewrite");
+        return NULL;
+    }
     hone_json_set_str(ask, "task", e->task);
     hone_json_set_str(ask, "target", e->target);
     hone_json_set_str(ask, "tier", env->args->tier);
-    int64_t begin = hone_now_ns();
-    if (has_rewrite && (made = edited(env, e, request, err)) == NULL)
-        return -1;
-    hone_json_set_str(ask, "source", made ? made : hone_json_get_str(request, "source", ""));
-    if (e->commit != NULL)
-        hone_json_set_str(ask, "parent", e->commit);
+    if (has_rewrite && (*ret_made = edited(env, e, request, err)) == NULL)
+        return NULL;
+    hone_json_set_str(ask, "source",
+                      *ret_made ? *ret_made : hone_json_get_str(request, "source", ""));
+    const char *parent = hone_json_get_str(request, "commit", e->commit);
+    if (parent != NULL)
+        hone_json_set_str(ask, "parent", parent);
     if (hone_json_get(request, "flags") != NULL)
         hone_json_set(ask, "flags", hone_json_copy(hone_json_get(request, "flags")));
-    HONE_AUTOJSON struct hone_json *result = call(env, "kernel_evaluate", ask, &is_error, err);
+    struct hone_json *result = call(env, "kernel_evaluate", ask, ret_is_error, err);
+    if (strcmp(hone_json_get_str(result, "error_class", ""), "request") == 0) {
+        hone_fail(err, HONE_E_ARG, "%s", hone_json_get_str(result, "summary", "refused"));
+        hone_json_free(result);
+        return NULL;
+    }
+    return result;
+}
+
+static struct hone_json *look_up(struct episode *e, const struct hone_json *request,
+                                 struct hone_err *err)
+{
+    const char *strategy = hone_json_get_str(request, "strategy", NULL);
+    struct hone_json *result = NULL;
+    if (strategy == NULL) {
+        hone_fail_at(err, HONE_E_ARG, "strategy", "a step on a lattice is a strategy");
+        return NULL;
+    }
+    return hone_episode_step(&e->recorded, hone_json_get_str(request, "commit", NULL), strategy,
+                             &result, err) == 0
+               ? result
+               : NULL;
+}
+
+static int step(struct env *env, const struct hone_json *request, struct hone_json *answer,
+                struct hone_err *err)
+{
+    HONE_AUTOFREE char *made = NULL;
+    struct episode *e = episode_of(env, request, err);
+    bool is_error = false;
+    if (e == NULL)
+        return -1;
+    int64_t begin = hone_now_ns();
+    HONE_AUTOJSON struct hone_json *result = e->recorded.lattice
+                                                 ? look_up(e, request, err)
+                                                 : judge(env, e, request, &made, &is_error, err);
     if (result == NULL)
         return -1;
-    if (strcmp(hone_json_get_str(result, "error_class", ""), "request") == 0)
-        return hone_fail(err, HONE_E_ARG, "%s", hone_json_get_str(result, "summary", "refused"));
-    put_reward(e, result, is_error, hone_now_ns() - begin, answer);
+    put_reward(e, result, is_error, e->recorded.lattice ? 0 : hone_now_ns() - begin, answer);
     const char *commit = hone_json_get_str(result, "commit", NULL);
     if (commit != NULL && isfinite(log2_of(result))) {
         free(e->commit);
@@ -328,13 +420,16 @@ static int run(const void *arg, struct hone_err *err)
     struct hone_stop *stop = NULL;
     struct env env = {.args = args};
     hone_stop_block();
-    int rc = hone_open_runtime(&args->common, &runtime, err);
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    int rc = args->lattices
+                 ? hone_lattice_load_all(args->lattices, pool, &env.lattices, &env.n_lattices, err)
+                 : hone_open_runtime(&args->common, &runtime, err);
     if (rc == 0)
         rc = hone_cancel_init(&cancel, err);
     if (rc < 0)
         return rc;
     env.ctx = (struct hone_tool_ctx){
-        .app = hone_runtime_app(runtime), .cancel = &cancel, .caller = "env"};
+        .app = runtime ? hone_runtime_app(runtime) : NULL, .cancel = &cancel, .caller = "env"};
     if (args->record != NULL && (env.record = fopen(args->record, "ae")) == NULL)
         rc = hone_fail(err, HONE_E_IO, "cannot write '%s'", args->record);
     if (rc == 0)
@@ -357,10 +452,13 @@ const struct hone_verb hone_verb_env = {
         "Requests, one a line: {\"op\":\"reset\",\"task\":NAME,\"target\":\"cpu\"}, "
         "{\"op\":\"step\",\"episode\":N,\"source\":TEXT}\n"
         "or with \"rewrite\" instead of a source, {\"op\":\"close\",\"episode\":N}; an \"id\" "
-        "comes "
-        "back. The reward is log2 of the\n"
-        "speedup over the baseline for a right version, -1 for a wrong or failed one. Short looks "
-        "are noisy: no reward\nis a result, only a confirmation is.",
+        "comes back.\n"
+        "A step may name the \"commit\" to go on from. With --lattices a step is a \"strategy\", "
+        "and "
+        "a reset may have a \"seed\".\n"
+        "The reward is log2 of the speedup over the baseline for a right version, -1 for a wrong "
+        "or failed one.\n"
+        "Short looks are noisy: no reward is a result, only a confirmation is.",
     .example = "hone env --executor fake --record trajectories.jsonl",
     .opts = opts,
     .n_opts = HONE_COUNTOF(opts),

@@ -241,6 +241,17 @@ static int choose(const struct args *args, struct hone_history *history, struct 
     return 0;
 }
 
+/* What passed once and was found wrong, or contradicts itself, is barred. */
+static char sign_of(const struct hone_best_measurement *measured)
+{
+    bool is_barred = measured->contradiction || (measured->refutation && measured->has_passed);
+    if (is_barred)
+        return '!';
+    if (measured->best.verdict == HONE_VERDICT_FASTER)
+        return '*';
+    return is_good(measured->best.verdict) ? 'o' : 'x';
+}
+
 static void draw(const struct args *args, const struct forest *forest, struct hone_table *table)
 {
     size_t n = 0;
@@ -251,16 +262,13 @@ static void draw(const struct args *args, const struct forest *forest, struct ho
     for (size_t i = forest->n; i-- > 0;) {
         const struct node *node = &forest->nodes[i], *parent = parent_of(forest, node);
         const struct hone_measurement *best = &node->measured.best;
-        bool is_faster = best->verdict == HONE_VERDICT_FASTER;
         places[i] = -1;
         if (!node->is_shown)
             continue;
         items[n] = (struct hone_tree_item){
             .parent = parent && parent > node ? places[parent - forest->nodes] : -1,
             .worth = best->ratio > 0 ? log2(best->ratio) : (double)NAN,
-            .sign = (char)(is_faster                ? '*'
-                           : is_good(best->verdict) ? 'o'
-                                                    : 'x'),
+            .sign = sign_of(&node->measured),
             .is_failed = !is_good(best->verdict),
         };
         shown[n] = node;
@@ -338,7 +346,9 @@ const struct hone_verb hone_verb_log = {
                    "task's baseline with their 95 % interval. With "
                    "--json one object a line.\n"
                    "With --graph a version's best line of descent stands below it in its column, "
-                   "other versions made from it branch off: * faster, o right, x failed.",
+                   "other versions made from it branch off: * faster, o right, ! not to be claimed "
+                   "(found wrong later, or "
+                   "contradicted), x failed.",
     .example = "hone log --task softmax --all",
     .opts = opts,
     .n_opts = HONE_COUNTOF(opts),

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agents/offline/cost_fit.h"
 #include "agents/offline/lattice_record.h"
 #include "agents/offline/prior_fit.h"
 #include "agents/offline/sim.h"
+#include "agents/offline/taught.h"
 #include "server/stop.h"
 #include "server/verb.h"
 #include "workspace/base/file.h"
@@ -20,8 +22,8 @@ struct args {
     const char *action, *lattices, *note, *policies;
     struct hone_strs templates;
     int64_t rounds, top, workloads, budget_ms, expansions, seeds, coders;
-    double failure;
-    bool profile, json, fresh, fitted;
+    double failure, skip;
+    bool profile, json, fresh, fitted, taught;
 };
 
 enum { MAX_POLICIES = 16, USUAL_EXPANSIONS = 8 };
@@ -38,7 +40,8 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct args, action, "action", "ACTION", "What to do.", .is_positional = true,
              .is_required = true, .choices = action_names),
     HONE_OPTS_COMMON(struct args),
-    HONE_OPT(struct args, lattices, "lattices", "DIR", "Folder of the lattices.",
+    HONE_OPT(struct args, lattices, "lattices", "DIR",
+             "Folder of the lattices. The default is found from the root of a clone of hone alone.",
              .fallback = "agents/offline/lattices"),
     HONE_OPT(struct args, expansions, "expansions", "N",
              "Steps that a search may try. Default: 4, 8, 16 and 32 in turn.", .max = 1000,
@@ -55,6 +58,14 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct args, fitted, "fitted", NULL,
              "Priors start from the other kernels' lattices, not from the catalogue alone.",
              .of = "eval"),
+    HONE_OPT(struct args, taught, "taught", NULL,
+             "Instead: evaluations until puct is within 5 % of the best, with and without what a "
+             "search of another kernel measured, for each pair of kernels.",
+             .of = "eval"),
+    HONE_OPT(struct args, skip, "skip-below", "SHARE",
+             "Steps are not offered whose chance of a gain is below it, by a cost model of the "
+             "other kernels; 0: all are.",
+             .fallback = "0", .max = 1, .of = "eval"),
     HONE_OPT_JSON(struct args),
     HONE_OPT(struct args, templates, "template", "FILE",
              "A kernel with its strategies as tunables; may be repeated.", .of = "record"),
@@ -174,9 +185,47 @@ static void put_budget(struct hone_json *out, const struct budget *b, size_t n)
     hone_json_set_i64(out, "expansions", b->expansions);
 }
 
+static const struct {
+    const char *name, *words;
+    size_t offset;
+} cost_rows[] = {
+#define ROW(m_, words_)                                                                            \
+    {                                                                                              \
+#m_, words_, offsetof(struct hone_cost_score, m_)                                          \
+    }
+    ROW(error, "error of the cost model, log2"),
+    ROW(error_catalogue, "error of the catalogue's guess"),
+    ROW(error_zero, "error of: nothing will happen"),
+    ROW(dropped, "share of steps that are not offered"),
+    ROW(gainers, "of those, share that gains"),
+    ROW(gainers_all, "of all steps, share that gains"),
+#undef ROW
+};
+
+static double cost_figure(const struct hone_cost_score *cost, size_t row)
+{
+    return *(const double *)(const void *)((const char *)cost + cost_rows[row].offset);
+}
+
+static struct hone_json *cost_json(const struct hone_cost_score *cost)
+{
+    struct hone_json *out = hone_json_new_object();
+    for (size_t i = 0; i < HONE_COUNTOF(cost_rows); i++)
+        hone_json_set_f64(out, cost_rows[i].name, cost_figure(cost, i));
+    return out;
+}
+
+static void print_cost(const struct hone_cost_score *cost)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(cost_rows); i++)
+        printf("%-38s %.4f\n", cost_rows[i].words, cost_figure(cost, i));
+    printf("\n");
+}
+
 /* One object: the figures of 8 steps, or of the only budget, and each budget in "budgets". */
 static int print_budgets_json(const struct args *args, const struct budget *budgets,
-                              size_t n_budgets, size_t n, size_t n_kernels, struct hone_err *err)
+                              size_t n_budgets, size_t n, size_t n_kernels,
+                              const struct hone_cost_score *cost, struct hone_err *err)
 {
     HONE_AUTOJSON struct hone_json *out = hone_json_new_object();
     struct hone_json *all = hone_json_new_array();
@@ -190,6 +239,8 @@ static int print_budgets_json(const struct args *args, const struct budget *budg
     hone_json_set_i64(out, "seeds", args->seeds);
     hone_json_set_i64(out, "kernels", (int64_t)n_kernels);
     hone_json_set(out, "budgets", all);
+    if (cost)
+        hone_json_set(out, "cost_model", cost_json(cost));
     HONE_AUTOFREE char *text = hone_json_print(out);
     int rc = hone_print(text, err);
     return rc < 0 ? rc : hone_print("\n", err);
@@ -233,6 +284,39 @@ static const struct hone_prior *const *fit_all(struct hone_lattice *const *latti
     return ret;
 }
 
+enum { TEACHER_STEPS = 16 };
+
+static int print_pair(const struct args *args, const struct hone_lattice *teacher,
+                      const struct hone_lattice *pupil, const struct hone_taught *t,
+                      struct hone_err *err)
+{
+    HONE_AUTOFREE char *text =
+        hone_sprintf(args->json ? "{\"target\":\"%s\",\"teacher\":\"%s\",\"pupil\":\"%s\","
+                                  "\"without\":%.4f,\"with\":%.4f}\n"
+                                : "%-5s %-18s teaches %-18s %6.2f without  %6.2f with\n",
+                     pupil->target, teacher->kernel, pupil->kernel, t->without, t->with);
+    return hone_print(text, err);
+}
+
+static int eval_taught(const struct args *args, struct hone_lattice *const *lattices, size_t n,
+                       const struct hone_sim_options *like, struct hone_err *err)
+{
+    struct hone_sim_options options = *like;
+    struct hone_sim *sim = hone_sim_new(lattices, n);
+    int rc = 0;
+    options.n_expansions = args->expansions > 0 ? args->expansions : TEACHER_STEPS;
+    for (size_t pupil = 0; rc == 0 && pupil < n; pupil++)
+        for (size_t teacher = 0; rc == 0 && teacher < n; teacher++) {
+            struct hone_taught t;
+            if (teacher == pupil || strcmp(lattices[teacher]->target, lattices[pupil]->target) != 0)
+                continue;
+            hone_taught_compare(sim, teacher, pupil, &options, &t);
+            rc = print_pair(args, lattices[teacher], lattices[pupil], &t, err);
+        }
+    hone_sim_free(sim);
+    return rc;
+}
+
 static int eval(const struct args *args, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
@@ -248,9 +332,18 @@ static int eval(const struct args *args, struct hone_err *err)
         return rc;
     struct hone_sim_options options = {
         .n_seeds = args->seeds, .n_coders = args->coders, .failure = args->failure};
+    if (args->taught)
+        return eval_taught(args, lattices, n_lattices, &options, err);
     if (args->fitted)
         options.priors = fit_all(lattices, n_lattices, hone_prior_fit, pool);
     options.learned = fit_all(lattices, n_lattices, hone_prior_fit_like, pool);
+    struct hone_cost_score cost;
+    const struct hone_cost_model **models = NULL;
+    if (args->skip > 0) {
+        hone_cost_fit_all(lattices, n_lattices, pool, &models, args->skip, &cost);
+        options.cost = models;
+        options.cost_limit = args->skip;
+    }
     struct hone_sim *sim = hone_sim_new(lattices, n_lattices);
     for (size_t i = 0; i < n_budgets; i++) {
         options.n_expansions = args->expansions > 0 ? args->expansions : usual_budgets[i];
@@ -259,7 +352,10 @@ static int eval(const struct args *args, struct hone_err *err)
     }
     hone_sim_free(sim);
     if (args->json)
-        return print_budgets_json(args, budgets, n_budgets, n_policies, n_lattices, err);
+        return print_budgets_json(args, budgets, n_budgets, n_policies, n_lattices,
+                                  models ? &cost : NULL, err);
+    if (models)
+        print_cost(&cost);
     for (size_t i = 0; rc == 0 && i < n_budgets; i++)
         rc = print_budget(args, lattices, n_lattices, &budgets[i], n_policies, err);
     return rc;

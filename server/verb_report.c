@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `hone report`: a search (agents/search/search_report.h) as markdown or JSON, its page, its picture;
+ * its archive (agents/search/view.h); or a suite. One of them at a time. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "agents/search/search_report.h"
+#include "agents/search/view.h"
 #include "agents/suite/suite.h"
 #include "server/page/page.h"
 #include "server/page/searches.h"
@@ -16,7 +19,7 @@
 
 struct args {
     const char *workspace, *name, *suite, *html, *svg;
-    bool json, commit;
+    bool json, commit, archive;
 };
 
 static const struct hone_opt opts[] = {
@@ -29,6 +32,8 @@ static const struct hone_opt opts[] = {
              "Also write reports/NAME.md and .json into the workspace and commit them on main."),
     HONE_OPT(struct args, html, "html", "FILE",
              "Write the page of this search into one file that a browser opens without a server."),
+    HONE_OPT(struct args, archive, "archive", NULL,
+             "Instead, its best versions that differ: one for each cell of features."),
     HONE_OPT(struct args, svg, "svg", "FILE", "Draw its way up into a file."),
     HONE_OPT_JSON(struct args),
 };
@@ -141,6 +146,41 @@ static int report_suite(struct hone_workspace *ws, const struct args *args, stru
     return rc == 0 && args->json ? hone_print("\n", err) : rc;
 }
 
+static void print_cells(const struct hone_json *archive)
+{
+    const struct hone_json *c = hone_json_first(hone_json_get(archive, "cells"));
+    printf("%-9s %-10s %-8s %-9s %s\n", "speedup", "look", "versions", "commit", "cell");
+    for (; c; c = hone_json_next(c))
+        printf("%-9.3g %-10s %-8lld %-9.9s %s%s\n", hone_json_get_f64(c, "speedup", 0),
+               hone_json_get_str(c, "look", ""), (long long)hone_json_get_i64(c, "versions", 0),
+               hone_json_get_str(c, "commit", ""), hone_json_get_str(c, "cell", ""),
+               hone_json_get_bool(c, "is_best", false) ? " (best)" : "");
+}
+
+static int report_archive(struct hone_workspace *ws, const struct args *args, const char *name,
+                          struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_AUTOJSON struct hone_json *archive = NULL;
+    struct hone_app app = {.ws = ws};
+    struct hone_tool_ctx ctx = {.app = &app, .pool = pool, .caller = "cli"};
+    struct hone_steer_search which;
+    int rc = args->html || args->svg || args->commit
+                 ? hone_fail(err, HONE_E_ARG, "--archive goes with --json alone")
+                 : hone_steer_find(ws, name, pool, &which, err);
+    if (rc == 0)
+        rc = hone_view_archive(&ctx, &which, &archive, err);
+    if (rc < 0)
+        return rc;
+    if (!args->json) {
+        print_cells(archive);
+        return hone_print("", err);
+    }
+    HONE_AUTOFREE char *text = hone_json_print(archive);
+    rc = hone_print(text, err);
+    return rc < 0 ? rc : hone_print("\n", err);
+}
+
 static int run(const void *arg, struct hone_err *err)
 {
     const struct args *args = arg;
@@ -156,6 +196,8 @@ static int run(const void *arg, struct hone_err *err)
         rc = hone_search_report_read(ws, args->name, pool, &report, &is_damaged, err);
     if (rc < 0)
         return rc;
+    if (args->archive)
+        return report_archive(ws, args, report.name, err);
     if (is_damaged)
         hone_say("some ledger lines are damaged; the report is without them");
     HONE_AUTOJSON struct hone_json *json = hone_search_report_json(&report);

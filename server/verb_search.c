@@ -28,64 +28,13 @@ static const struct hone_opt opts[] = {
     HONE_OPT(
         struct hone_search_args, suite, "suite", "WHAT",
         "Many tasks under one budget, with one report: a folder of packs or of PyTorch files, a "
-        "file that lists tasks, a pattern of names, or 'all'. Afterwards: hone report --suite."),
+        "file that lists tasks, a pattern of names, or 'all'. With --name its searches are "
+        "NAME-TASK, else each has its task's name. Afterwards: hone report --suite."),
     HONE_OPT(struct hone_search_args, lanes, "lanes", "N",
              "Searches of a suite at a time. Default: one for each GPU or runner, one on a CPU.",
              .max = HONE_LIMIT_LANES),
     HONE_OPTS_COMMON(struct hone_search_args),
-    HONE_OPT(struct hone_search_args, options.target, "target", "TARGET",
-             "Where kernels run. Default: cpu, or cuda where the task has that alone.",
-             .choices = hone_target_words),
-    HONE_OPT(struct hone_search_args, options.budget_wall_ms, "budget-wall", "TIME",
-             "Stop after this time: 90s, 10m, 8h.", .is_duration = true),
-    HONE_OPT(struct hone_search_args, options.budget_evaluations, "budget-evaluations", "N",
-             "Stop after so many evaluations."),
-    HONE_OPT(struct hone_search_args, options.budget_device_ms, "budget-device", "TIME",
-             "Stop when its evaluations have taken this time together.", .is_duration = true),
-    HONE_OPT(struct hone_search_args, options.budget_cost, "budget-cost", "USD",
-             "Most that models may cost, all rounds of the search together."),
-    HONE_OPT(struct hone_search_args, options.budget_tokens, "budget-tokens", "N",
-             "Most tokens that models may take and give, all rounds together."),
-    HONE_OPT(struct hone_search_args, disk_mib, "budget-disk", "MIB",
-             "Stop before the workspace's .hone folder is larger.", .max = 1 << 30),
-    HONE_OPT(struct hone_search_args, options.policy, "policy", "NAME",
-             "How the next step is chosen: puct, greedy, random, ucb, chain."),
-    HONE_OPT(struct hone_search_args, options.coder, "coder", "NAME", "Who edits the source.",
-             .fallback = "rules", .choices = hone_search_coder_words),
-    HONE_OPT(struct hone_search_args, options.planner, "planner", "NAME",
-             "Who chooses the steps; llm: a model reranks what the rules propose; external: agents "
-             "that submit them (strategy_apply with search).",
-             .fallback = "rules", .choices = hone_search_planner_words),
-    HONE_OPT(struct hone_search_args, options.model, "model", "NAME",
-             "Configured model that is asked."),
-    HONE_OPT(struct hone_search_args, options.planner_model, "planner-model", "NAME",
-             "Another one for the planner."),
-    HONE_OPT(struct hone_search_args, options.repairs, "repairs", "N",
-             "Repairs of a step that a model got wrong.", .fallback = "3", .max = 10),
-    HONE_OPT(struct hone_search_args, options.coders, "coders", "N",
-             "Answers of a model that are waited for at a time: steps are chosen before the last "
-             "one has ended.",
-             .fallback = "1", .min = 1, .max = HONE_MAX_CODERS),
-    HONE_OPT(struct hone_search_args, options.submission_wait_ms, "wait-submissions", "TIME",
-             "With planner or coder external: stop when none came for so long.", .fallback = "10m",
-             .is_duration = true),
-    HONE_OPT(
-        struct hone_search_args, options.name, "name", "NAME",
-        "Name of the search: its branch is search/NAME. Default: the task. Of a suite: its name; "
-        "its searches are NAME-TASK. Default: what --suite says, and the tasks' names."),
-    HONE_OPT(struct hone_search_args, options.seed, "seed", "N", "Seed of the planner's choices.",
-             .fallback = "1"),
-    HONE_OPT(struct hone_search_args, knowledge, "knowledge", NULL,
-             "Start from what searches of other tasks of the family gained (hone knowledge)."),
-    HONE_OPT(struct hone_search_args, options.stop_at_speedup, "stop-at-speedup", "X",
-             "Stop when a version is decided to be X times as fast as the baseline, and confirm."),
-    HONE_OPT(struct hone_search_args, options.stop_at_percent_of_bound, "stop-at", "PERCENT",
-             "Stop at this share of what the machine allows; 0: 95.", .max = 100),
-    HONE_OPT(struct hone_search_args, options.plateau, "stop-at-plateau", "N",
-             "Stop after so many steps without a new best.", .fallback = "24", .min = 1,
-             .max = 1000000),
-    HONE_OPT(struct hone_search_args, no_plateau, "no-plateau", NULL,
-             "Do not stop there: go on until a cap, or until nothing is left to try."),
+    HONE_OPTS_SEARCH(struct hone_search_args),
     HONE_OPT_JSON(struct hone_search_args),
     HONE_OPT(struct hone_search_args, quiet, "quiet", NULL, "No progress on stderr."),
 };
@@ -165,10 +114,12 @@ static void print_table(const char *dir, const struct hone_search_result *r)
         printf("speedup          %.3fx   95 %% interval %.3f to %.3f, measured with fresh data\n",
                r->speedup, r->ci.v[0], r->ci.v[1]);
     if (r->verdict)
-        printf("verdict          %s%s\n", r->verdict,
+        printf("verdict          %s%s%s\n", r->verdict,
                strcmp(r->verdict, "faster") == 0
                    ? r->doubt ? ", confirmed, not to be claimed" : ", confirmed"
-                   : ": the confirmation does not bear this speedup out as a result");
+                   : ": not confirmed as faster",
+               r->vs_fast_math < 1 ? "; the baseline with the flag -ffast-math alone is faster"
+                                   : "");
     if (r->doubt)
         printf("doubt            %s\n", r->doubt);
     const struct hone_yardstick *yardsticks = r->yardsticks.v;
@@ -328,8 +279,7 @@ static int run(const void *arg, struct hone_err *err)
         o->budget_device_ms == 0 && o->budget_cost <= 0 && o->budget_tokens == 0)
         return hone_fail(err, HONE_E_ARG,
                          "a search needs a cap; say for example --budget-wall 60s");
-    o->budget_disk_bytes = args->disk_mib << 20;
-    o->plateau = args->no_plateau ? -1 : o->plateau;
+    hone_search_settle(o, args->disk_mib, args->no_plateau);
     int rc = hone_cancel_init(&cancel, err);
     if (rc < 0)
         return rc;

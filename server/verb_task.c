@@ -25,9 +25,8 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct hone_task_args, action, "action", "ACTION", "What to do.",
              .is_positional = true, .is_required = true, .choices = action_names),
     HONE_OPT(struct hone_task_args, subject, "subject", "SUBJECT",
-             "A task; for new: a C or CUDA file; for import: a PyTorch file or a folder of them; "
-             "lint and "
-             "calibrate also take a pack's folder.",
+             "show, remove: a task. lint, calibrate: a task or a pack's folder. new: a C or CUDA "
+             "file. import: a problem's file, or a folder of them.",
              .is_positional = true, .of = "show new import remove lint calibrate"),
     HONE_OPTS_COMMON(struct hone_task_args),
     HONE_OPT(struct hone_task_args, function, "function", "NAME",
@@ -58,7 +57,8 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct hone_task_args, constraints, "constraint", "FORMULA",
              "Which sizes are legal, as in 'n % 8 == 0'; may be repeated.", .of = "new"),
     HONE_OPT(struct hone_task_args, tolerances, "tolerance", "VALUE",
-             "Relative tolerance of an output, as in 'y=1e-4', or of all.", .of = "new"),
+             "Tolerance of an output or of all: relative, then absolute, as in 'y=1e-4,1e-6'.",
+             .of = "new"),
     HONE_OPT(struct hone_task_args, flops, "flops", "FORMULA",
              "Operations of the best known algorithm, as in '2*M*N*K'.", .of = "new"),
     HONE_OPT(struct hone_task_args, bytes, "bytes", "FORMULA",
@@ -67,6 +67,11 @@ static const struct hone_opt opts[] = {
              "Blocks of a CUDA kernel without a launcher, as in '(n + 255) / 256'.", .of = "new"),
     HONE_OPT(struct hone_task_args, block, "block", "EXPR",
              "Threads of a block of it, as in 256 or '16, 16'.", .of = "new"),
+    HONE_OPT(
+        struct hone_task_args, instance, "instance", "NAME<ARGS>",
+        "Which function of a CUDA template, as in 'scale<float, 256>'. Default: those that the "
+        "file uses.",
+        .of = "new"),
     HONE_OPT(struct hone_task_args, reference, "reference", "FILE.c",
              "The reference of a CUDA file: ITEM, or the function in C.", .of = "new"),
     HONE_OPT(struct hone_task_args, from_model, "from-model", "MODULE.PATH",
@@ -88,7 +93,7 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct hone_task_args, is_static, "static", NULL,
              "Only look at the files, run nothing.", .of = "lint"),
     HONE_OPT(struct hone_task_args, target, "target", "TARGET",
-             "Where kernels run. Default: cpu, or cuda where the task has that alone.",
+             "Where kernels run; cuda cannot be calibrated yet. Default: cpu.",
              .choices = hone_target_words, .of = "calibrate"),
     HONE_OPT(struct hone_task_args, write, "write", NULL,
              "Put tolerances and record into the pack.", .of = "calibrate"),
@@ -189,7 +194,8 @@ static void on_stop(void *arg)
     hone_cancel_set(arg);
 }
 
-int hone_task_run_lint(const struct hone_task_args *args, const char *dir, struct hone_pool *pool,
+int hone_task_run_lint(const struct hone_task_args *args, const char *dir,
+                       const struct hone_lint_scope *scope, struct hone_pool *pool,
                        struct hone_lint *ret, struct hone_err *err)
 {
     const struct hone_executor_spec spec = hone_executor_of(&args->common);
@@ -209,6 +215,7 @@ int hone_task_run_lint(const struct hone_task_args *args, const char *dir, struc
     const struct hone_lint_options options = {
         .executor = executor,
         .allow_weak_jail = args->common.allow_weak_jail,
+        .scope = scope ? *scope : (struct hone_lint_scope){.objects_dir = NULL},
         .on_progress = hone_progress_line_update,
         .progress_arg = &line,
         .cancel = &cancel,
@@ -275,7 +282,7 @@ static int lint(const struct hone_task_args *args, struct hone_workspace *ws, st
     struct hone_lint result;
     int rc = hone_task_dir_of(args, ws, &dir, err);
     if (rc == 0)
-        rc = hone_task_run_lint(args, dir, pool, &result, err);
+        rc = hone_task_run_lint(args, dir, NULL, pool, &result, err);
     if (rc == 0)
         hone_task_note_lint(ws, &result);
     return rc < 0 ? rc : hone_task_print_lint(args, &result, err);
@@ -295,7 +302,8 @@ static const struct hone_verb_action actions[] = {
      "M=512,N=512,K=512"},
     {"import", "FILE.py",
      "a task from a PyTorch file in KernelBench's form (Model, get_inputs, get_init_inputs) or a "
-     "problem of another suite, or from each of a folder; needs a Python with torch",
+     "problem of another suite, or from each of a folder; needs a Python with torch, but for "
+     "PolyBench/C",
      "hone task import model.py"},
     {"remove", "TASK",
      "takes a task out of the workspace; what was found for it stays in the history",

@@ -11,7 +11,7 @@ struct hone_task_args {
     const char *action, *subject, *function, *name, *op_type, *description, *target;
     struct hone_strs shapes, roles, scales, shifts, sizes, scalars, includes, inouts, outs,
         constraints, tolerances;
-    const char *flops, *bytes, *grid, *block, *reference, *from_model, *format;
+    const char *flops, *bytes, *grid, *block, *instance, *reference, *from_model, *format;
     bool force, no_lint;
     bool is_static, json, write;
     double margin;
@@ -21,7 +21,9 @@ struct hone_task_args {
 /* The pack's folder: args->subject is a task of the workspace, or a path; owned. */
 int hone_task_dir_of(const struct hone_task_args *args, const struct hone_workspace *ws, char **ret,
                      struct hone_err *err);
-int hone_task_run_lint(const struct hone_task_args *args, const char *dir, struct hone_pool *pool,
+/* scope: of hone_lint_options; NULL: the whole lint. */
+int hone_task_run_lint(const struct hone_task_args *args, const char *dir,
+                       const struct hone_lint_scope *scope, struct hone_pool *pool,
                        struct hone_lint *ret, struct hone_err *err);
 /* Its exit status: 0 admitted. */
 int hone_task_print_lint(const struct hone_task_args *args, const struct hone_lint *lint,

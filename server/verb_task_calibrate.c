@@ -9,6 +9,7 @@
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/history.h"
+#include "workspace/task/target.h"
 
 static void on_stop(void *arg)
 {
@@ -90,6 +91,10 @@ int hone_task_calibrate_verb(const struct hone_task_args *args, struct hone_work
         rc = hone_task_load(dir, &task, err);
     if (rc == 0)
         rc = hone_task_select(task, hone_task_target_of(task, args->target), err);
+    if (rc == 0 && hone_target_traits(task->target)->has_device)
+        rc = hone_fail(err, HONE_E_UNSUPPORTED,
+                       "target %s cannot be calibrated yet: write its tolerance into task.json",
+                       task->target);
     if (rc == 0)
         rc = measure(args, task, pool, &calibrate, err);
     if (rc == 0)

@@ -100,7 +100,7 @@ static int import_file(const struct hone_task_args *args, struct hone_workspace 
                                hone_pool_printf(pool, "Import task %s", name), err);
     HONE_AUTOFREE char *dir = hone_path_join(hone_workspace_dir(ws), "tasks", name, NULL);
     if (rc == 0 && !args->no_lint)
-        rc = hone_task_run_lint(args, dir, pool, &lint, err);
+        rc = hone_task_run_lint(args, dir, NULL, pool, &lint, err);
     if (rc == 0 && !args->no_lint)
         rc = hone_task_print_lint(args, &lint, err);
     if (rc >= 0)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agents/rewrites/unread.h"
 #include "server/verb_task.h"
 #include "tools/task/cuda_in.h"
 #include "tools/task/prototype.h"
@@ -25,6 +26,7 @@ static int find_name(const struct hone_task_args *args, const char *source, stru
                                                  .name = args->name,
                                                  .grid = args->grid,
                                                  .block = args->block,
+                                                 .instance = args->instance,
                                                  .has_reference = args->reference != NULL};
     bool is_cuda = hone_cuda_in_is(args->subject);
     int rc = 0;
@@ -56,10 +58,10 @@ static double elements_of_device(const struct hone_task_args *args)
     return hone_json_get_f64(hone_json_first(devices), "memory_bytes", 0) / 16384;
 }
 
-static int check_pack(void *arg, const char *dir, struct hone_pool *pool, struct hone_lint *ret,
-                      struct hone_err *err)
+static int check_pack(void *arg, const char *dir, const struct hone_lint_scope *scope,
+                      struct hone_pool *pool, struct hone_lint *ret, struct hone_err *err)
 {
-    return hone_task_run_lint(arg, dir, pool, ret, err);
+    return hone_task_run_lint(arg, dir, scope, pool, ret, err);
 }
 
 /* Made and checked in `part`. */
@@ -100,6 +102,7 @@ static int make_checked(const struct hone_task_args *args, const char *source, c
         .is_cuda = hone_cuda_in_is(args->subject),
         .grid = args->grid,
         .block = args->block,
+        .instance = args->instance,
         .reference = reference,
         .elements = hone_cuda_in_is(args->subject) ? elements_of_device(args) : 0,
     };
@@ -116,10 +119,31 @@ static int commit_pack(struct hone_workspace *ws, const char *name, const char *
                                     hone_wall_ms() / 1000, err);
 }
 
-static void say_made(const struct hone_task_new *made, const char *dir, bool is_admitted)
+/* What a search will leave as it is: better known before it runs. */
+static void say_unread(const struct hone_task_new *made, const char *dir, struct hone_pool *pool)
+{
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = NULL;
+    HONE_AUTOFREE char *path = hone_path_join(dir, "kernels", "naive.c", NULL);
+    HONE_AUTOFREE char *source = NULL;
+    struct hone_coder_input in;
+    size_t len;
+    if (hone_file_read(path, HONE_LIMIT_SOURCE_BYTES, &source, &len, NULL) < 0 ||
+        hone_c_parser_new(&parser, NULL) < 0 ||
+        hone_coder_read(parser, "cpu", source, made->name, pool, &in, NULL) < 0)
+        return; /* CUDA, or no libclang: the search says it */
+    const char *unread = hone_unread_text(&in);
+    if (unread)
+        hone_say("look at this: in kernels/naive.c no rule reads %s; written in another way it may "
+                 "become faster",
+                 unread);
+}
+
+static void say_made(const struct hone_task_new *made, const char *dir, bool is_admitted,
+                     struct hone_pool *pool)
 {
     for (size_t i = 0; i < made->notes.n; i++)
         hone_say("look at this: %s", made->notes.v[i]);
+    say_unread(made, dir, pool);
     hone_say("made task %s in %s", made->name, dir);
     hone_say(is_admitted ? "next: hone search %s --budget-wall 2m"
                          : "next: mend what stands above, in %s or with --force, then hone task "
@@ -159,7 +183,7 @@ int hone_task_new_verb(const struct hone_task_args *args, struct hone_workspace 
     rc = commit_pack(ws, made.name, "Add", pool, err);
     if (rc == 0 && !args->no_lint)
         rc = hone_task_print_lint(args, &lint, err);
-    say_made(&made, dir, lint.is_admitted);
+    say_made(&made, dir, lint.is_admitted, pool);
     return rc;
 }
 

@@ -25,9 +25,9 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct args, role, "role", "ROLE",
              "viewer reads; agent may call every tool; owner too, without limits.",
              .fallback = "agent", .choices = hone_access_role_names, .of = "add"),
-    HONE_OPT(struct args, rate, "rate", "N", "Requests a second, 0: any. Default: the role's.",
+    HONE_OPT(struct args, rate, "rate", "N", "Requests a second; 0: any, -1: the role's.",
              .fallback = "-1", .min = -1, .max = 1000000, .of = "add"),
-    HONE_OPT(struct args, calls, "calls", "N", "Tool calls at a time, 0: any. Default: the role's.",
+    HONE_OPT(struct args, calls, "calls", "N", "Tool calls at a time; 0: any, -1: the role's.",
              .fallback = "-1", .min = -1, .max = 1000000, .of = "add"),
     HONE_OPT_JSON(struct args),
 };

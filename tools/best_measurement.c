@@ -3,6 +3,7 @@
  * that was not read, from its trailers; then the evidence commits, each by its report. */
 #include "tools/best_measurement.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,52 @@
 #include "tools/kernel.h"
 #include "tools/rests_text.h"
 
-/* -1: not said. */
-static int rank_of(enum hone_tier tier)
+/* How well a measurement is founded. Whether it is fast plays no part, or luck would be kept. */
+struct weight {
+    int rank; /* its tier; -1: it timed nothing, or is not known */
+    bool is_doubted;
+    double low, high; /* 0: no interval */
+};
+
+#define MUCH_WIDER 1.5
+#define NARROW     0.01 /* widths below are alike */
+
+static struct weight weight_of(enum hone_tier tier, bool is_doubted, double low, double high)
 {
-    return tier == HONE_TIER_NONE ? -1 : (int)tier;
+    bool has_interval = low > 0 && high >= low;
+    return (struct weight){.rank = tier == HONE_TIER_NONE ? -1 : (int)tier,
+                           .is_doubted = is_doubted,
+                           .low = has_interval ? low : 0,
+                           .high = has_interval ? high : 0};
+}
+
+static double width_of(const struct weight *w)
+{
+    return w->low > 0 ? log(w->high / w->low) : (double)INFINITY;
+}
+
+static struct weight weight_of_report(const struct hone_report *report)
+{
+    const struct hone_ratio *ratio = hone_report_ratio(report, "baseline");
+
+    if (report->workloads.n == 0)
+        return weight_of(HONE_TIER_NONE, false, 0, 0);
+    return weight_of(report->tier, report->doubts.n > 0, ratio != NULL ? ratio->low : 0,
+                     ratio != NULL ? ratio->high : 0);
+}
+
+/* next is the later one: of equals it counts, and where the two exclude each other. */
+static bool outweighs(const struct weight *next, const struct weight *until)
+{
+    if (next->rank < 0 || next->rank != until->rank)
+        return next->rank > until->rank;
+    if (next->rank <= HONE_TIER_SCREEN)
+        return true;
+    if (next->low > until->high || next->high < until->low)
+        return true;
+    if (next->is_doubted != until->is_doubted)
+        return until->is_doubted;
+    return width_of(next) <= MUCH_WIDER * fmax(width_of(until), NARROW);
 }
 
 static int64_t waited_ns(const struct hone_report *report)
@@ -48,16 +91,16 @@ static void read_ratio(struct hone_measurement *m)
         m->low = m->high = m->ratio;
 }
 
-/* Rank of the measurement, its tier; -1 when it timed nothing or cannot be read. */
-static int read_report(const char *report_json, struct hone_pool *pool,
-                       struct hone_measurement *ret)
+/* Of rank -1 where it timed nothing or cannot be read. */
+static struct weight read_report(const char *report_json, struct hone_pool *pool,
+                                 struct hone_measurement *ret)
 {
     const struct hone_ratio *ratio;
     struct hone_report *report = hone_pool_alloc(pool, sizeof(*report));
 
     if (report_json == NULL ||
         hone_report_parse(report_json, strlen(report_json), pool, report, NULL) < 0)
-        return -1;
+        return weight_of(HONE_TIER_NONE, false, 0, 0);
     ratio = hone_report_ratio(report, "baseline");
     ret->verdict = report->verdict;
     ret->reason = report->reason;
@@ -76,12 +119,12 @@ static int read_report(const char *report_json, struct hone_pool *pool,
                                      ret->flag != NULL ? ret->flag : "");
     if (ratio != NULL && ratio->ratio > 0 && report->tier > HONE_TIER_SCREEN)
         put_ratio(ratio, pool, ret);
-    return report->workloads.n > 0 ? rank_of(report->tier) : -1;
+    return weight_of_report(report);
 }
 
 /* The version's own, from its report where that was read, else from its trailers. */
-static int read_first(const struct hone_version *version, struct hone_pool *pool,
-                      struct hone_measurement *ret)
+static struct weight read_first(const struct hone_version *version, struct hone_pool *pool,
+                                struct hone_measurement *ret)
 {
     *ret = (struct hone_measurement){
         .tier = hone_tier_of(hone_trailer_get(version, "Tier")),
@@ -106,8 +149,8 @@ static int read_first(const struct hone_version *version, struct hone_pool *pool
     if (version->report_json != NULL)
         return read_report(version->report_json, pool, ret);
     if (ret->speedup == NULL && ret->verdict != HONE_VERDICT_SCREENED)
-        return -1;
-    return rank_of(ret->tier);
+        return weight_of(HONE_TIER_NONE, false, 0, 0);
+    return weight_of(ret->tier, hone_trailer_get(version, "Doubt") != NULL, ret->low, ret->high);
 }
 
 /* What the version's own latest confirmation says, beside all of its machine code. */
@@ -213,7 +256,7 @@ int hone_best_measurement_read(struct hone_history *history, const struct hone_v
     struct hone_version *evidence = NULL;
     struct hone_measurement first, *rows;
     size_t n = 0;
-    int best = read_first(version, pool, &first);
+    struct weight best = read_first(version, pool, &first);
     int rc = hone_history_evidence_of(history, version->commit, pool, &evidence, &n, err);
 
     if (rc < 0)
@@ -226,10 +269,10 @@ int hone_best_measurement_read(struct hone_history *history, const struct hone_v
             .commit = evidence[i].commit,
             .time_s = evidence[i].time_s,
         };
-        int rank = read_report(evidence[i].report_json, pool, &rows[i]);
+        struct weight next = read_report(evidence[i].report_json, pool, &rows[i]);
         ret->waited_ns += rows[i].waited_ns;
-        if (rank >= 0 && rank >= best) {
-            best = rank;
+        if (outweighs(&next, &best)) {
+            best = next;
             ret->best = rows[i];
         }
         ret->review = rows[i].review != NULL ? rows[i].review : ret->review;
@@ -237,7 +280,7 @@ int hone_best_measurement_read(struct hone_history *history, const struct hone_v
             rows[i].summary = evidence[i].subject;
     }
     ret->evidence = (struct hone_array){.v = rows, .n = n};
-    if (best == HONE_TIER_CONFIRM)
+    if (best.rank == HONE_TIER_CONFIRM)
         ret->contradiction = contradiction_of(history, version->commit, ret->best.commit, pool);
     refute(&first, version, pool, ret);
     return 0;
@@ -250,14 +293,14 @@ void hone_measurement_of(const struct hone_version *evidence, struct hone_pool *
     (void)read_report(evidence->report_json, pool, ret);
 }
 
-/* next over what was found until now. */
-static bool is_better_founded(const struct hone_report *next, const struct hone_report *until)
+bool hone_report_is_better_founded(const struct hone_report *next, const struct hone_report *until)
 {
     if (hone_is_refutation(next->verdict, next->reason))
         return true;
     if (hone_is_refutation(until->verdict, until->reason))
         return false;
-    return until->workloads.n == 0 || (next->workloads.n > 0 && next->tier >= until->tier);
+    const struct weight a = weight_of_report(next), b = weight_of_report(until);
+    return until->workloads.n == 0 || outweighs(&a, &b);
 }
 
 bool hone_best_report_read(struct hone_history *history, const struct hone_version *version,
@@ -277,7 +320,7 @@ bool hone_best_report_read(struct hone_history *history, const struct hone_versi
             hone_report_parse(evidence[i].report_json, strlen(evidence[i].report_json), pool,
                               &report, NULL) < 0)
             continue;
-        if (has_report && !is_better_founded(&report, ret))
+        if (has_report && !hone_report_is_better_founded(&report, ret))
             continue;
         *ret = report;
         has_report = true;

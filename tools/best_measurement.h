@@ -2,9 +2,11 @@
 /* What is known of a version: its commit says what the first measurement found, evidence commits
  * say what later ones found.
  *
- * The best founded measurement is the one of the highest tier that timed something, the latest of
- * equals. One that found the version wrong outranks them all, whenever it was made: nothing that
- * passed before or after washes it off (hone_is_refutation). Strings live in the pool or are borrowed from the version. Any thread. */
+ * The best founded measurement is the one of the highest tier that timed something. Of one tier it is
+ * the latest, unless that one alone has doubts, or an interval 1.5 times as wide, and the two do not
+ * exclude each other. One that found the version wrong outranks them all, whenever it was made:
+ * nothing that passed before or after washes it off (hone_is_refutation). Strings live in the pool
+ * or are borrowed from the version. Any thread. */
 #ifndef HONE_TOOLS_BEST_MEASUREMENT_H
 #define HONE_TOOLS_BEST_MEASUREMENT_H
 
@@ -57,10 +59,14 @@ const char *hone_refutation_of(struct hone_history *history, const char *commit,
 void hone_measurement_of(const struct hone_version *evidence, struct hone_pool *pool,
                          struct hone_measurement *ret);
 
-/* The best founded report of a version: the latest that refutes it, else that of the highest tier
- * that timed something, the latest of equals. false: it has none. */
+/* The best founded report of a version: the latest that refutes it, else the best founded one
+ * (above). false: it has none. */
 bool hone_best_report_read(struct hone_history *history, const struct hone_version *version,
                            struct hone_pool *pool, struct hone_report *ret);
+
+/* The same rule (top) between two reports of one version: next, the later one, counts instead of
+ * until. True too where until timed nothing. */
+bool hone_report_is_better_founded(const struct hone_report *next, const struct hone_report *until);
 
 /* It has rules to look at, or its best founded measurement is suspicious. */
 bool hone_best_measurement_is_for_review(const struct hone_best_measurement *measured);

@@ -2,6 +2,7 @@
 #include "tools/device_facts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -97,6 +98,8 @@ static void read_caches(struct hone_pool *pool, struct hone_device_facts *ret)
         const char *level = read_line(hone_pool_printf(pool, "%s/index%d/level", base, i), pool);
         const char *type = read_line(hone_pool_printf(pool, "%s/index%d/type", base, i), pool);
         const char *size = read_line(hone_pool_printf(pool, "%s/index%d/size", base, i), pool);
+        const char *line =
+            read_line(hone_pool_printf(pool, "%s/index%d/coherency_line_size", base, i), pool);
         if (level == NULL || type == NULL || size == NULL)
             break;
         ret->caches[ret->n_caches++] = (struct hone_device_cache){
@@ -105,8 +108,30 @@ static void read_caches(struct hone_pool *pool, struct hone_device_facts *ret)
                                      : strcmp(type, "Instruction") == 0 ? "i"
                                                                         : ""),
             .size = size,
+            .line_bytes = line != NULL ? strtoll(line, NULL, 10) : 0,
             .n_sharing = count_cpus(
                 read_line(hone_pool_printf(pool, "%s/index%d/shared_cpu_list", base, i), pool))};
+    }
+}
+
+/* Some guests have no such folder; the processor itself tells the C library. Who shares is not told,
+ * and the last level may be that of a whole package. */
+static void read_library_caches(struct hone_pool *pool, struct hone_device_facts *ret)
+{
+    static const struct {
+        const char *name;
+        int size, line;
+    } levels[] = {{"L1d", _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL1_DCACHE_LINESIZE},
+                  {"L1i", _SC_LEVEL1_ICACHE_SIZE, _SC_LEVEL1_ICACHE_LINESIZE},
+                  {"L2", _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL2_CACHE_LINESIZE},
+                  {"L3", _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL3_CACHE_LINESIZE}};
+    for (size_t i = 0; i < HONE_COUNTOF(levels); i++) {
+        long size = sysconf(levels[i].size), line = sysconf(levels[i].line);
+        if (size > 0)
+            ret->caches[ret->n_caches++] =
+                (struct hone_device_cache){.name = levels[i].name,
+                                           .size = hone_pool_printf(pool, "%ldK", size >> 10),
+                                           .line_bytes = line > 0 ? line : 0};
     }
 }
 
@@ -115,6 +140,8 @@ void hone_device_facts_read(struct hone_pool *pool, struct hone_device_facts *re
     *ret = (struct hone_device_facts){.n_cores = sysconf(_SC_NPROCESSORS_ONLN)};
     read_cpu(pool, ret);
     read_caches(pool, ret);
+    if (ret->n_caches == 0)
+        read_library_caches(pool, ret);
 }
 
 static void free_json(void *json)
@@ -138,7 +165,8 @@ static void take_caches(struct hone_pool *pool, const struct hone_json *list,
         ret->caches[ret->n_caches++] =
             (struct hone_device_cache){.name = word_of(pool, c, "name", "cache"),
                                        .size = word_of(pool, c, "size", "?"),
-                                       .n_sharing = hone_json_get_i64(c, "n_sharing", 0)};
+                                       .n_sharing = hone_json_get_i64(c, "n_sharing", 0),
+                                       .line_bytes = hone_json_get_i64(c, "line_bytes", 0)};
 }
 
 void hone_device_facts_ask(const struct hone_executor *executor, struct hone_pool *pool,

@@ -11,6 +11,7 @@ enum { HONE_DEVICE_MAX_CACHES = 8 };
 struct hone_device_cache {
     const char *name, *size; /* "L1d", "32K" */
     int64_t n_sharing;       /* cores; 0: not known */
+    int64_t line_bytes;      /* 0: not known */
 };
 
 struct hone_device_facts { /* in the pool; what is not known is NULL or 0 */

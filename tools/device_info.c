@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What the system says of itself, then what was measured earlier, then what the runner answers. */
 #include "tools/launch/devices.h"
 #include "tools/kernel.h"
 
@@ -40,6 +41,8 @@ static const struct hone_field cache_fields[] = {
     HONE_FIELD(struct hone_device_cache, size, .required = true, .help = "As the system says it."),
     HONE_FIELD(struct hone_device_cache, n_sharing, .skip_empty = true,
                .help = "Cores that share it."),
+    HONE_FIELD(struct hone_device_cache, line_bytes, .unit = "bytes", .skip_empty = true,
+               .help = "Of a line."),
 };
 
 #define OUT(m_, ...) HONE_FIELD(struct info_out, m_, .skip_empty = true, __VA_ARGS__)
@@ -56,7 +59,8 @@ static const struct hone_field out_fields[] = {
     OUT(kernel, .help = "Operating system kernel."),
     OUT(compilers, .help = "Compilers and their versions."),
     OUT(targets, .help = "Where kernels can run."),
-    OUT(executor, .help = "Who runs them: local, or fake (nothing is measured)."),
+    OUT(executor, .help = "Who runs them: local, 'command on MACHINE' (also of slurm), or fake "
+                          "(nothing is measured)."),
     OUT(ceilings, .json_schema = "{\"type\":\"object\"}",
         .help = "Measured bandwidth and arithmetic rate; absent until something was timed."),
     OUT(probe, .json_schema = "{\"type\":\"object\"}",
@@ -190,11 +194,6 @@ const struct hone_tool hone_tool_device_info = {
         "nothing; 0.1 to 0.5 "
         "s. Not for a kernel's limit: kernel_profile measures that.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct info_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct info_out),
+    HONE_TOOL_TABLES(struct info_in, struct info_out),
     .run = run,
 };

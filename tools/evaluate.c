@@ -72,7 +72,7 @@ static int put_arms(const struct hone_evaluate_work *w, struct hone_array *ret,
 
     if (rc == 0 && w->baseline_source != NULL)
         rc = put_arm(w, &arms, (struct hone_arm){.name = "baseline"}, w->baseline_source, err);
-    if (rc == 0 && w->req->time_parent && w->parent != NULL && hone_evaluate_is_timed(w)) {
+    if (rc == 0 && hone_evaluate_times_parent(w)) {
         const char *flags = hone_trailer_get(&w->parent_read, "Flags");
         const char *text = hone_trailer_get(&w->parent_read, "Tunables");
         rc = text != NULL ? hone_tunables_parse(text, w->ctx->pool, &tunables, err) : 0;
@@ -429,6 +429,8 @@ int hone_evaluate(struct hone_tool_ctx *ctx, const struct hone_evaluation_reques
     rc = append_start(&w, err);
     if (rc == 0)
         rc = execute(&w, err);
+    if (rc == 0)
+        hone_evaluate_tell_of_parent(&w, &w.report);
     if (rc == 0)
         rc = record(&w, &commit, err);
     if (rc < 0)

@@ -7,7 +7,8 @@
  * tunables: a version that was tried before, at whatever tier, gets evidence instead of a second
  * commit. The *baseline key* notes that the baseline passed its checks on this machine. Answers
  * that say nothing about the source (infra, invalid), and those that another run may settle
- * (inconclusive), are not kept. */
+ * (inconclusive), are not kept. Nor is a repeat (`fresh`) that is less well founded than the answer
+ * it repeats. */
 #include "tools/evaluate_internal.h"
 
 #include <stdlib.h>
@@ -103,6 +104,8 @@ void hone_evaluate_make_keys(struct hone_evaluate_work *w)
     hone_hasher_str(&h, hone_tier_name(w->tier->tier));
     hone_hasher_str(&h, hone_evaluate_stages(w));
     hone_hasher_str(&h, req->time_parent ? w->parent : NULL);
+    if (w->parent_refutation != NULL)
+        hone_hasher_str(&h, w->parent_refutation);
     hone_hasher_str(&h, req->seed_hex != NULL ? "seeded" : NULL);
     hone_hasher_str(&h, w->ctx->app->allow_weak_jail ? "weak" : NULL);
     add_strs(&h, &req->workloads);
@@ -164,30 +167,36 @@ void hone_evaluate_doubt_refuted(const struct hone_evaluate_work *w, const char 
 }
 
 /* An entry that does not read, or whose commit is gone, is no entry. */
-bool hone_evaluate_look_up(const struct hone_evaluate_work *w, struct hone_evaluation *ret)
+static bool read_kept(const struct hone_evaluate_work *w, struct hone_evaluation *ret)
 {
     HONE_AUTOFREE char *text = NULL;
     HONE_AUTOJSON struct hone_json *json = NULL;
     HONE_AUTOFREE char *report = NULL;
-    struct hone_evaluation found = {.is_cached = true};
     struct hone_pool *pool = w->ctx->pool;
     size_t len;
 
-    if (w->req->no_cache ||
-        hone_cache_get(cache_of(w), "evaluation", w->answer_key, &text, &len, NULL) < 0 ||
+    if (hone_cache_get(cache_of(w), "evaluation", w->answer_key, &text, &len, NULL) < 0 ||
         hone_json_parse(text, len, &json, NULL) < 0)
         return false;
     report = hone_json_print(hone_json_get(json, "report"));
-    if (hone_report_parse(report, strlen(report), pool, &found.report, NULL) < 0)
+    *ret = (struct hone_evaluation){.is_cached = true};
+    if (hone_report_parse(report, strlen(report), pool, &ret->report, NULL) < 0)
         return false;
-    found.id = hone_pool_strdup(pool, hone_json_get_str(json, "evaluation", NULL));
-    found.commit = hone_pool_strdup(pool, hone_json_get_str(json, "commit", NULL));
-    found.report_text = hone_pool_strdup(pool, report);
-    found.blob = hone_pool_strdup(pool, hone_json_get_str(json, "blob", NULL));
-    if (found.id == NULL || (found.commit == NULL && !w->req->no_commit))
+    ret->id = hone_pool_strdup(pool, hone_json_get_str(json, "evaluation", NULL));
+    ret->commit = hone_pool_strdup(pool, hone_json_get_str(json, "commit", NULL));
+    ret->report_text = hone_pool_strdup(pool, report);
+    ret->blob = hone_pool_strdup(pool, hone_json_get_str(json, "blob", NULL));
+    if (ret->id == NULL)
         return false;
-    if (found.commit != NULL &&
-        !hone_history_has(hone_workspace_history(w->ctx->app->ws), found.commit))
+    return ret->commit == NULL ||
+           hone_history_has(hone_workspace_history(w->ctx->app->ws), ret->commit);
+}
+
+bool hone_evaluate_look_up(const struct hone_evaluate_work *w, struct hone_evaluation *ret)
+{
+    struct hone_evaluation found;
+
+    if (w->req->no_cache || !read_kept(w, &found) || (found.commit == NULL && !w->req->no_commit))
         return false;
     contradict(w, &found);
     hone_evaluate_doubt_refuted(w, found.commit, &found.report);
@@ -204,13 +213,35 @@ static bool lacks_assembly(const struct hone_evaluate_work *w)
     return w->req->assembly != NULL && (build == NULL || build->assembly == NULL);
 }
 
+static bool is_loaded_profile(const struct hone_report *report)
+{
+    const struct hone_profile_report *profile = report->profile;
+    const struct hone_bottleneck *worst =
+        profile != NULL && profile->bottlenecks.n > 0 ? profile->bottlenecks.v : NULL;
+
+    return worst != NULL && strcmp(worst->class_name, HONE_BOTTLENECK_LOADED) == 0;
+}
+
 /* Answers worth keeping: those that the same request would give again. */
 static bool is_worth_keeping(const struct hone_report *report)
 {
     enum hone_verdict verdict = report->verdict;
 
-    return verdict != HONE_VERDICT_INFRA && verdict != HONE_VERDICT_INVALID &&
-           verdict != HONE_VERDICT_INCONCLUSIVE;
+    return !is_loaded_profile(report) && verdict != HONE_VERDICT_INFRA &&
+           verdict != HONE_VERDICT_INVALID && verdict != HONE_VERDICT_INCONCLUSIVE;
+}
+
+/* A repeat does not take the place of an answer that is better founded (best_measurement.h), nor of
+ * one that became a commit where it did not. */
+static bool is_outdone(const struct hone_evaluate_work *w, const char *commit)
+{
+    struct hone_evaluation kept;
+
+    if (!w->req->no_cache || !read_kept(w, &kept))
+        return false;
+    if (commit == NULL && kept.commit != NULL)
+        return true;
+    return w->report.workloads.n > 0 && !hone_report_is_better_founded(&w->report, &kept.report);
 }
 
 /* Says something about the source, so that it becomes a commit. */
@@ -249,6 +280,8 @@ void hone_evaluate_keep(const struct hone_evaluate_work *w, const char *commit)
     int rc = 0;
 
     note_baseline(w);
+    if (is_outdone(w, commit))
+        return;
     if (is_worth_keeping(&w->report) && !lacks_assembly(w) &&
         hone_json_parse(w->report_text, strlen(w->report_text), &report, NULL) == 0) {
         hone_json_set_str(json, "evaluation", w->id);

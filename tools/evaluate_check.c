@@ -147,6 +147,7 @@ int hone_evaluate_prepare(struct hone_evaluate_work *w, struct hone_err *err)
     if (rc == 0 && hone_evaluate_is_timed(w)) {
         rc = hone_task_naive(w->req->task, w->target, &naive, err);
         w->baseline_source = rc == 0 ? hone_pool_strdup(w->ctx->pool, naive) : NULL;
+        hone_evaluate_look_at_parent(w);
     }
     return rc;
 }

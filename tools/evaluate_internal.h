@@ -22,6 +22,8 @@ struct hone_evaluate_work {
     const char *parent;              /* commit id, NULL: none */
     struct hone_version parent_read; /* when the parent is an arm */
     const char *baseline_source;     /* NULL: nothing is timed */
+    const char *parent_refutation;   /* where it would be an arm; NULL: it was not found wrong */
+    bool is_parent_baseline;         /* its own text, as it is */
     char answer_key[HONE_HASH_TEXT_BYTES], version_key[HONE_HASH_TEXT_BYTES];
     char baseline_key[HONE_HASH_TEXT_BYTES];
     const char *id, *call_dir;
@@ -36,7 +38,12 @@ const struct hone_tier_row *hone_tier_screen(void);
 const char *hone_evaluate_stages(const struct hone_evaluate_work *w); /* comma list */
 bool hone_evaluate_is_timed(const struct hone_evaluate_work *w);
 
-/* evaluate_parent.c: fills known and known_device of the parent's arm; nothing where it
+/* evaluate_parent.c: what is known of the parent that the request wants timed. */
+void hone_evaluate_look_at_parent(struct hone_evaluate_work *w);
+bool hone_evaluate_times_parent(const struct hone_evaluate_work *w); /* as an arm of its own */
+/* Puts into the report why it was not timed, or the baseline's ratios in its place. */
+void hone_evaluate_tell_of_parent(const struct hone_evaluate_work *w, struct hone_report *report);
+/* Fills known and known_device of the parent's arm; nothing where it
  * has no record. */
 int hone_evaluate_parent_record(const struct hone_evaluate_work *w, struct hone_arm *ret,
                                 struct hone_err *err);

@@ -401,8 +401,11 @@ static void add_build(struct call *call, enum hone_reason reason, const char *de
 {
     struct hone_build_report *build = hone_pool_alloc(call->pool, sizeof(*build));
 
+    const char *target = call->job->target;
+    bool is_cuda = target != NULL && strcmp(target, "cuda") == 0;
     *build = (struct hone_build_report){.compiler = "fake 1",
-                                        .command = "fake -O3 candidate.c",
+                                        .command = is_cuda ? "fake --gpu-architecture=sm_90a k.cu"
+                                                           : "fake -O3 candidate.c",
                                         .wall_ns = 1000,
                                         .object_bytes = 4096,
                                         .code = code_of(&call->arms[0])};
@@ -544,7 +547,8 @@ static int run(void *cookie, const char *call_dir, const struct hone_job *job,
                                           .n_cores = 1,
                                           .copy_bytes_per_s = 1e10,
                                           .flops_per_s = 1e10,
-                                          .peak_flops_per_s = 1e10};
+                                          .peak_flops_per_s = 1e10,
+                                          .flops_unit = "float32 multiply-add units"};
     struct call call = {.fake = cookie, .call_dir = call_dir, .job = job, .pool = pool};
     struct hone_err failure = HONE_ERR_INIT;
     int rc = hone_task_load(job->task_dir, &task, &failure);

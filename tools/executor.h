@@ -23,8 +23,8 @@
  *     hone_executor_free(x);
  *
  * Any thread; calls may overlap. All block. probe, describe and model start a runner, or ask one, and
- * wait for it: seconds for probe, up to HONE_LIMIT_TORCH_SECONDS and twice that for describe and
- * model. Their errors: HONE_E_TARGET (the runner failed, or answered no JSON), HONE_E_IO. */
+ * wait for it: seconds for probe, up to HONE_LIMIT_TORCH_PATIENCE * HONE_LIMIT_TORCH_SECONDS and twice
+ * that for describe and model. Their errors: HONE_E_TARGET (the runner failed, or answered no JSON), HONE_E_IO. */
 #ifndef HONE_TOOLS_EXECUTOR_H
 #define HONE_TOOLS_EXECUTOR_H
 

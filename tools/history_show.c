@@ -412,11 +412,6 @@ const struct hone_tool hone_tool_history_show = {
                    "made; or one version with its source and every measurement. A speedup that was "
                    "never confirmed is no result.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct show_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct show_out),
+    HONE_TOOL_TABLES(struct show_in, struct show_out),
     .run = run,
 };

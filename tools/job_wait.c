@@ -173,11 +173,6 @@ const struct hone_tool hone_tool_job_wait = {
         "timeout_ms. Handles last an hour after the end and not over a restart. Do not loop "
         "with timeout_ms 0.",
     .flags = HONE_TOOL_LONG,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct wait_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct wait_out),
+    HONE_TOOL_TABLES(struct wait_in, struct wait_out),
     .run = run,
 };

@@ -25,6 +25,7 @@ const char hone_tunables_schema[] =
 
 #define MAX_EARLIER 6    /* confirmations in a result */
 #define LITTLE_LOAD 0.02 /* of the cores */
+#define VAGUE       4    /* high by low: no figure for one workload */
 
 #define ROW(m_, ...) HONE_FIELD(struct hone_workload_row, m_, .skip_empty = true, __VA_ARGS__)
 const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIELDS] = {
@@ -33,7 +34,8 @@ const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIELDS] = {
     ROW(is_hidden, .help = "Drawn for this confirmation."),
     ROW(candidate_ns, .unit = "ns", .help = "One call, median."),
     ROW(baseline_ns, .unit = "ns", .help = "One call of the baseline, median."),
-    ROW(ratio, .help = "Against the baseline."),
+    ROW(ratio, .help = "Against the baseline; left out where the interval's ends are four times "
+                       "apart or more."),
     ROW(low, .help = "95 % interval, lower end."),
     ROW(high, .help = "95 % interval, upper end."),
     ROW(vs_parent, .help = "Against the parent version."),
@@ -266,6 +268,11 @@ static void keep_latest(struct hone_confirmations_report *confirmations)
     earlier->n = MAX_EARLIER;
 }
 
+double hone_shown_ratio(const struct hone_ratio *ratio)
+{
+    return ratio->low > 0 && ratio->high < VAGUE * ratio->low ? ratio->ratio : (double)NAN;
+}
+
 static void fill_workload(const struct hone_workload_report *from, struct hone_workload_row *ret)
 {
     const struct hone_ratio *ratios = from->ratios.v;
@@ -282,10 +289,10 @@ static void fill_workload(const struct hone_workload_report *from, struct hone_w
     ret->baseline_ns = hone_workload_time_ns(from, "baseline");
     for (size_t i = 0; i < from->ratios.n; i++) {
         if (strcmp(ratios[i].against, "parent") == 0)
-            ret->vs_parent = ratios[i].ratio;
+            ret->vs_parent = hone_shown_ratio(&ratios[i]);
         if (strcmp(ratios[i].against, "baseline") != 0)
             continue;
-        ret->ratio = ratios[i].ratio;
+        ret->ratio = hone_shown_ratio(&ratios[i]);
         ret->low = ratios[i].low;
         ret->high = ratios[i].high;
     }
@@ -347,6 +354,15 @@ static void free_json(void *json)
     hone_json_free(json);
 }
 
+struct hone_load_report *hone_shown_load(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_load_report *load = report->load;
+
+    return load != NULL && load->others > LITTLE_LOAD * (double)load->n_cores
+               ? copy_of(pool, load, sizeof(*load))
+               : NULL;
+}
+
 /* A confirmation says whether its figure may be claimed, others say nothing of it. */
 static struct hone_json *claimable_of(const struct hone_report *report, struct hone_pool *pool)
 {
@@ -382,8 +398,7 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
     out->yardsticks = hone_report_yardsticks(report, ctx->pool);
     out->confirmations = copy_of(ctx->pool, report->confirmations, sizeof(*report->confirmations));
     keep_latest(out->confirmations);
-    if (report->load != NULL && report->load->others > LITTLE_LOAD * (double)report->load->n_cores)
-        out->load = copy_of(ctx->pool, report->load, sizeof(*report->load));
+    out->load = hone_shown_load(report, ctx->pool);
     out->time_ns = hone_report_time_ns(report, "candidate");
     out->baseline_ns = hone_report_time_ns(report, "baseline");
     out->worst_ratio = positive(report->worst_ratio);

@@ -176,6 +176,10 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
                       struct hone_kernel_out *out);
 void hone_kernel_fit(struct hone_tool_ctx *ctx, const struct hone_field *fields, size_t n_fields,
                      const char *detail, struct hone_kernel_out *out);
+/* A workload's ratio as it is shown; NaN where its interval is too wide to be one figure. */
+double hone_shown_ratio(const struct hone_ratio *ratio);
+/* The load beside the timing, a copy; NULL: others did little. */
+struct hone_load_report *hone_shown_load(const struct hone_report *report, struct hone_pool *pool);
 /* Bytes that a result of this detail may have. */
 size_t hone_detail_budget(const char *detail);
 /* Rounds every figure to three or four digits, in place. The struct and what hangs off it must be this

@@ -36,11 +36,6 @@ const struct hone_tool hone_tool_kernel_compile = {
         "lines, size; with assembly the instructions by source line. The version is kept as "
         "a commit. 0.1 to 1 s.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct hone_kernel_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct hone_kernel_out),
+    HONE_TOOL_TABLES(struct hone_kernel_in, struct hone_kernel_out),
     .run = run,
 };

@@ -339,11 +339,6 @@ const struct hone_tool hone_tool_kernel_diff = {
         "nothing; 10 ms to 1 s. Does not say which is faster: kernel_compare times both in "
         "one run.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_LONG,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct diff_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct diff_out),
+    HONE_TOOL_TABLES(struct diff_in, struct diff_out),
     .run = run,
 };

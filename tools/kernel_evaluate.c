@@ -8,10 +8,10 @@ static const struct hone_field in_fields[] = {
     HONE_KERNEL_IN_WORKLOADS,
     HONE_KERNEL_IN_WORDS,
     HONE_IN_(tier, .fallback_i64 = HONE_TIER_SCREEN, .choices = hone_tier_choices,
-             .help = "screen claims nothing; confirm (fresh data, hidden sizes) is the only "
-                     "figure to claim."),
+             .help = "screen claims nothing; only confirm (fresh data, drawn sizes) "
+                     "may be claimed."),
     HONE_IN_(budget_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms",
-             .help = "For timing; 0: the tier's."),
+             .help = "Timed rounds, all sizes, no checks; 0: by tier."),
 };
 
 static const struct hone_field out_fields[] = {
@@ -65,14 +65,9 @@ const struct hone_tool hone_tool_kernel_evaluate = {
         "Compiles, verifies and times one source: verdict, speedup with interval, times per "
         "workload, or the first failing case. Every "
         "version becomes a git commit, wrong ones too. 0.3 s (screen), seconds a workload "
-        "(decide), 30 to 150 s (confirm); a known answer at once. Without source it prints "
+        "(decide), 10 to 150 s (confirm); a known answer at once. Without source: "
         "the signature. Report only confirmed figures.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct hone_kernel_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct hone_kernel_out),
+    HONE_TOOL_TABLES(struct hone_kernel_in, struct hone_kernel_out),
     .run = run,
 };

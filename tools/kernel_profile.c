@@ -31,10 +31,12 @@ static void say_what_limits(struct hone_tool_ctx *ctx, struct hone_kernel_out *o
     out->head.summary =
         hone_pool_printf(ctx->pool, "%s%s: %s", worst->class_name, line,
                          worst->rule != NULL ? hone_plain_line(ctx->pool, worst->rule, 240) : "");
+    bool is_loaded = strcmp(worst->class_name, HONE_BOTTLENECK_LOADED) == 0;
     out->head.next =
-        hone_pool_printf(ctx->pool, "Try: %s; then kernel_evaluate with this version as parent.",
+        hone_pool_printf(ctx->pool, "Try: %s%s",
                          worst->advice != NULL ? hone_plain_line(ctx->pool, worst->advice, 160)
-                                               : "what the remarks point at");
+                                               : "what the remarks point at",
+                         is_loaded ? "." : "; then kernel_evaluate with this version as parent.");
 }
 
 /* The latest profile among a version's reports; NULL: it was never profiled. */
@@ -110,11 +112,6 @@ const struct hone_tool hone_tool_kernel_profile = {
                    "hardware counters, launch facts and the heaviest instructions. 1 to 5 s. Its "
                    "times are disturbed.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct hone_kernel_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct hone_kernel_out),
+    HONE_TOOL_TABLES(struct hone_kernel_in, struct hone_kernel_out),
     .run = run,
 };

@@ -73,11 +73,6 @@ const struct hone_tool hone_tool_kernel_run = {
         "Calls one source once on generated inputs: summary of the outputs, wall time, what "
         "it printed. Nothing is checked or committed. 0.3 s.",
     .flags = HONE_TOOL_NEEDS_DEVICE,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct hone_kernel_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct hone_kernel_out),
+    HONE_TOOL_TABLES(struct hone_kernel_in, struct hone_kernel_out),
     .run = run,
 };

@@ -38,11 +38,6 @@ const struct hone_tool hone_tool_kernel_verify = {
         "of input at every size; the first failing case by name. The version becomes a "
         "commit. 0.3 to 5 s.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct hone_kernel_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct hone_kernel_out),
+    HONE_TOOL_TABLES(struct hone_kernel_in, struct hone_kernel_out),
     .run = run,
 };

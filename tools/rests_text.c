@@ -45,6 +45,16 @@ const char *hone_rests_fast_math_text(const struct hone_report *report, struct h
     return r != NULL && r->fast_math.n > 0 ? joined(&r->fast_math, pool) : NULL;
 }
 
+/* Of stages that the report names, `policy` reads the code. */
+static bool was_read(const struct hone_report *report)
+{
+    const struct hone_stage_report *stages = report->stages.v;
+    for (size_t i = 0; i < report->stages.n; i++)
+        if (strcmp(stages[i].name, "policy") == 0)
+            return true;
+    return report->stages.n == 0;
+}
+
 const char *hone_rests_precision(const struct hone_report *report, struct hone_pool *pool)
 {
     const struct hone_rests_report *r = report->rests_on;
@@ -52,7 +62,7 @@ const char *hone_rests_precision(const struct hone_report *report, struct hone_p
         return NULL;
     if (r->units.n > 0)
         return joined(&r->units, pool);
-    return r->has_units ? NULL : "units not known";
+    return r->has_units || !was_read(report) ? NULL : "units of lower precision not known";
 }
 
 const char *hone_rests_threads(const struct hone_report *report, struct hone_pool *pool)

@@ -8,12 +8,13 @@
 
 #include "tools/format/report.h"
 
-/* What matters most first, in less than HONE_RESTS_BYTES. NULL: the report does not say. Example:
+/* What matters most first, in less than HONE_RESTS_BYTES, which has room for every part at its
+ * longest: nothing is cut at the end. NULL: the report does not say. Example:
  *
  *     fast-math (#pragma GCC optimize (fast-math); NaN, infinities and the order of sums are not
  *     kept), error rms 0.02, worst 0.3 of tolerance (baseline 0.001, 0.02), 1.9 of 2 threads,
  *     -O3 -march=native, ... */
-#define HONE_RESTS_BYTES 400
+#define HONE_RESTS_BYTES 1000
 const char *hone_rests_text(const struct hone_report *report, struct hone_pool *pool);
 
 /* What must be said with a figure, in about 100 bytes: fast-math and precision, threads, flags,
@@ -23,7 +24,8 @@ const char *hone_rests_short(const struct hone_report *report, struct hone_pool 
 /* Parts, for trailers; NULL: nothing to say. */
 const char *hone_rests_accuracy(const struct hone_report *report, struct hone_pool *pool);
 const char *hone_rests_fast_math_text(const struct hone_report *report, struct hone_pool *pool);
-/* "tf32 tensor cores"; "not known" where the code could not be read. */
+/* "tf32 tensor cores"; "units of lower precision not known" where the code could not be read. NULL
+ * where nothing was to read it: a profile. */
 const char *hone_rests_precision(const struct hone_report *report, struct hone_pool *pool);
 const char *hone_rests_threads(const struct hone_report *report, struct hone_pool *pool);
 /* Fast-math and lower precision alone, short, for lists: "fast-math, bf16"; NULL: neither. */

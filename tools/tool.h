@@ -30,9 +30,8 @@
  *         HONE_HEAD_FIELDS(struct my_out), HONE_FIELD(struct my_out, n, ...)};
  *     static int run(struct hone_tool_ctx *ctx, const void *in, void *out, struct hone_err *err);
  *     const struct hone_tool hone_tool_my = {
- *         .name = "my", .summary = "...",
- *         .in = in_fields, .n_in = HONE_COUNTOF(in_fields), .in_size = sizeof(struct my_in),
- *         .out = out_fields, .n_out = HONE_COUNTOF(out_fields), .out_size = sizeof(struct my_out),
+ *         .name = "my", .title = "...", .summary = "...", .description = "...",  80 to 450 bytes
+ *         HONE_TOOL_TABLES(struct my_in, struct my_out),
  *         .run = run};
  *
  * and one line in the set's array. */
@@ -141,6 +140,12 @@ struct hone_tool {
      * error result made from err. */
     int (*run)(struct hone_tool_ctx *ctx, const void *in, void *out, struct hone_err *err);
 };
+/* clang-format off */
+/* In a tool's initializer: its tables in_fields and out_fields, of members of these two types. */
+#define HONE_TOOL_TABLES(in_type_, out_type_) \
+    .in = in_fields, .n_in = HONE_COUNTOF(in_fields), .in_size = sizeof(in_type_), \
+    .out = out_fields, .n_out = HONE_COUNTOF(out_fields), .out_size = sizeof(out_type_)
+/* clang-format on */
 
 struct hone_tool_set {
     const struct hone_tool *const *tools;

@@ -95,11 +95,6 @@ const struct hone_tool hone_tool_version_export = {
                    "figures in the head, a test that runs here (cuda: not). "
                    "Writes no file. 1 to 3 s.",
     .flags = HONE_TOOL_NEEDS_DEVICE,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct export_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct export_out),
+    HONE_TOOL_TABLES(struct export_in, struct export_out),
     .run = run,
 };

@@ -429,8 +429,8 @@ void hone_ledger_close_ptr(struct hone_ledger **ledger)
 
 struct scan {
     uint64_t first;
-    const char *prefix; /* of the types that are wanted; NULL: all */
-    const char *about;  /* NULL: all */
+    const char *const *types; /* how those that are wanted begin, NULL at the end; NULL: all */
+    const char *about;        /* NULL: all */
     hone_ledger_fn *fn;
     void *arg;
     int segment;
@@ -450,6 +450,16 @@ static void note_damage(struct scan *scan)
     scan->first_line = scan->line;
 }
 
+static bool is_wanted(const struct scan *scan, const char *type)
+{
+    if (!scan->types)
+        return true;
+    for (const char *const *at = scan->types; *at; at++)
+        if (strncmp(type, *at, strlen(*at)) == 0)
+            return true;
+    return false;
+}
+
 static int scan_line(struct scan *scan, const char *line, size_t len, struct hone_err *err)
 {
     struct hone_ledger_line parsed;
@@ -464,7 +474,7 @@ static int scan_line(struct scan *scan, const char *line, size_t len, struct hon
         note_damage(scan);
         return 0;
     }
-    if (scan->prefix && strncmp(parsed.type, scan->prefix, strlen(scan->prefix)) != 0)
+    if (!is_wanted(scan, parsed.type))
         return 0;
     if (scan->about && !memmem(parsed.data, parsed.data_len, scan->about, strlen(scan->about)))
         return 0;
@@ -602,7 +612,13 @@ int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first, hone_ledger_fn 
 int hone_ledger_scan_type(struct hone_ledger *ledger, const char *prefix, hone_ledger_fn *fn,
                           void *arg, struct hone_err *err)
 {
-    struct scan scan = {.prefix = prefix, .fn = fn, .arg = arg};
+    return hone_ledger_scan_types(ledger, (const char *const[]){prefix, NULL}, fn, arg, err);
+}
+
+int hone_ledger_scan_types(struct hone_ledger *ledger, const char *const types[],
+                           hone_ledger_fn *fn, void *arg, struct hone_err *err)
+{
+    struct scan scan = {.types = types, .fn = fn, .arg = arg};
     return scan_all(ledger, &scan, err);
 }
 
@@ -624,18 +640,9 @@ static bool has_segment(const struct hone_ledger *ledger, int segment)
     return faccessat(ledger->dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-int hone_ledger_follow(struct hone_ledger *ledger, const char *prefix,
-                       struct hone_ledger_place *place, hone_ledger_fn *fn, void *arg,
-                       struct hone_err *err)
+static int follow(struct hone_ledger *ledger, struct scan *scan, struct hone_ledger_place *place,
+                  struct hone_err *err)
 {
-    return hone_ledger_follow_about(ledger, prefix, NULL, place, fn, arg, err);
-}
-
-int hone_ledger_follow_about(struct hone_ledger *ledger, const char *prefix, const char *about,
-                             struct hone_ledger_place *place, hone_ledger_fn *fn, void *arg,
-                             struct hone_err *err)
-{
-    struct scan scan = {.prefix = prefix, .about = about, .fn = fn, .arg = arg};
     int rc = place->segment > 0 ? 0 : first_segment(ledger, &place->segment, err);
     if (rc < 0 || place->segment == 0)
         return rc;
@@ -648,10 +655,35 @@ int hone_ledger_follow_about(struct hone_ledger *ledger, const char *prefix, con
         if (rc == 0)
             rc = size_of(fd, &size, err);
         if (rc == 0)
-            rc = scan_bytes(&scan, fd, &place->offset, size, &buf, err);
+            rc = scan_bytes(scan, fd, &place->offset, size, &buf, err);
         if (rc < 0 || !is_full)
             return rc;
         place->segment++;
         place->offset = 0;
     }
+}
+
+int hone_ledger_follow(struct hone_ledger *ledger, const char *prefix,
+                       struct hone_ledger_place *place, hone_ledger_fn *fn, void *arg,
+                       struct hone_err *err)
+{
+    struct scan scan = {.types = (const char *const[]){prefix, NULL}, .fn = fn, .arg = arg};
+    return follow(ledger, &scan, place, err);
+}
+
+int hone_ledger_follow_about(struct hone_ledger *ledger, const char *prefix, const char *about,
+                             struct hone_ledger_place *place, hone_ledger_fn *fn, void *arg,
+                             struct hone_err *err)
+{
+    struct scan scan = {
+        .types = (const char *const[]){prefix, NULL}, .about = about, .fn = fn, .arg = arg};
+    return follow(ledger, &scan, place, err);
+}
+
+int hone_ledger_follow_types(struct hone_ledger *ledger, const char *const types[],
+                             struct hone_ledger_place *place, hone_ledger_fn *fn, void *arg,
+                             struct hone_err *err)
+{
+    struct scan scan = {.types = types, .fn = fn, .arg = arg};
+    return follow(ledger, &scan, place, err);
 }

@@ -48,6 +48,9 @@ int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first, hone_ledger_fn 
  * most of a scan's time. */
 int hone_ledger_scan_type(struct hone_ledger *ledger, const char *prefix, hone_ledger_fn *fn,
                           void *arg, struct hone_err *err);
+/* The same for several: types has the beginnings, NULL behind the last. */
+int hone_ledger_scan_types(struct hone_ledger *ledger, const char *const types[],
+                           hone_ledger_fn *fn, void *arg, struct hone_err *err);
 /* Where a reader of hone_ledger_follow is; zeroed: at the beginning. */
 struct hone_ledger_place {
     int segment;
@@ -63,6 +66,11 @@ int hone_ledger_follow(struct hone_ledger *ledger, const char *prefix,
 /* The same for records alone whose data holds these bytes (an id): the others are not parsed. NULL:
  * all. */
 int hone_ledger_follow_about(struct hone_ledger *ledger, const char *prefix, const char *about,
+                             struct hone_ledger_place *place, hone_ledger_fn *fn, void *arg,
+                             struct hone_err *err);
+/* hone_ledger_follow for several types, as in hone_ledger_scan_types. Reports of evaluations are most
+ * of a ledger: who names what he reads does not parse them. */
+int hone_ledger_follow_types(struct hone_ledger *ledger, const char *const types[],
                              struct hone_ledger_place *place, hone_ledger_fn *fn, void *arg,
                              struct hone_err *err);
 /* The last record's number as this process knows it (0: none). */

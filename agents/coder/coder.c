@@ -301,7 +301,7 @@ size_t hone_coder_regions(const struct hone_coder *coder, const struct hone_rewr
         return 0;
     if (!s || !coder->hands->can(s) || (coder->has_rules && a_rule_does(rewrite->strategy, in)))
         return 0;
-    if (strcmp(s->id, HONE_STRATEGY_NEW) == 0 && !is_naive(coder, in->tree->source))
+    if (strcmp(s->id, HONE_STRATEGY_NEW) == 0 && !is_naive(coder, hone_coder_source(in)))
         return 0; /* only in front of everything else */
     const struct hone_c_node *f = in->nest.function;
     ret[0] = hone_site(f, f->begin, f->end,

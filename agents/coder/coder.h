@@ -29,7 +29,7 @@
 #define HONE_AGENTS_CODER_H
 
 #include "agents/planner/catalogue.h"
-#include "agents/planner/legality.h"
+#include "agents/planner/step_mask.h"
 #include "agents/coder/prompt.h"
 #include "tools/format/report.h"
 
@@ -82,7 +82,7 @@ size_t hone_coder_regions(const struct hone_coder *coder, const struct hone_rewr
                           const struct hone_coder_input *in,
                           struct hone_coder_site ret[HONE_CODER_MAX_SITES]);
 
-/* Both of them for the planner's mask (legality.h); borrows the coder. */
+/* Both of them for the planner's mask (step_mask.h); borrows the coder. */
 struct hone_step_list hone_coder_steps(const struct hone_coder *coder);
 
 /* From now on no model is asked: what only one could do has no region any more. */

@@ -8,7 +8,7 @@
 
 #include "tools/format/options.h"
 #include "workspace/base/hash.h"
-#include "workspace/base/order.h"
+#include "workspace/base/order_stats.h"
 
 /* ---- templates ---- */
 
@@ -204,6 +204,15 @@ double hone_lattice_gain(const struct hone_lattice *l, unsigned state)
     if (!hone_lattice_is_right(l, state) || !hone_lattice_is_right(l, 0))
         return (double)NAN;
     return median_log_ratio(&l->states[state]) - median_log_ratio(&l->states[0]);
+}
+
+double hone_lattice_root_log_ratio(const struct hone_lattice *l)
+{
+    const struct hone_lattice_state *root = &l->states[0];
+    double sum = 0;
+    for (size_t i = 0; i < root->n; i++)
+        sum += log2(root->ratio[i]);
+    return root->n > 0 ? sum / (double)root->n : 0;
 }
 
 unsigned hone_lattice_best(const struct hone_lattice *l)

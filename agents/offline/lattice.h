@@ -79,6 +79,9 @@ bool hone_lattice_is_right(const struct hone_lattice *lattice, unsigned state);
 /* log2 of the time of the state without strategies over that of this one, medians of all repeats;
  * NaN where it was not right. */
 double hone_lattice_gain(const struct hone_lattice *lattice, unsigned state);
+/* log2 of the baseline's ratio to itself, mean of its repeats (0: it has none): what the gain of one
+ * repeat of another state is measured from. */
+double hone_lattice_root_log_ratio(const struct hone_lattice *lattice);
 /* The state of highest gain that single steps over right states lead to. */
 unsigned hone_lattice_best(const struct hone_lattice *lattice);
 

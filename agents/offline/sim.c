@@ -15,9 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agents/planner/cost_model.h"
 #include "agents/planner/planner.h"
 #include "agents/planner/prior.h"
-#include "workspace/base/order.h"
+#include "workspace/base/order_stats.h"
 #include "workspace/base/rng.h"
 
 enum { BOOTSTRAPS = 4000 };
@@ -94,12 +95,9 @@ static void prepare(struct hone_pool *pool, const struct hone_lattice *l, struct
         to->se = spread_of(&l->states[s], usual);
         to->n_findings = hone_bottlenecks(l->target, &l->states[s].features, pool, to->findings);
     }
-    double sum = 0;
-    for (size_t i = 0; i < l->states[0].n; i++)
-        sum += log2(l->states[0].ratio[i]);
     b->best = hone_lattice_gain(l, hone_lattice_best(l));
     /* measured gain = log2(ratio) - this; agrees with hone_lattice_gain up to the repeat's noise */
-    b->root_log_ratio = l->states[0].n > 0 ? sum / (double)l->states[0].n : 0;
+    b->root_log_ratio = hone_lattice_root_log_ratio(l);
 }
 
 struct hone_sim *hone_sim_new(struct hone_lattice *const *lattices, size_t n)
@@ -130,6 +128,7 @@ struct asked { /* a step under way */
 
 struct run {
     const struct board *board;
+    size_t lattice;
     const struct hone_sim_options *options;
     struct hone_pool *pool;
     struct hone_tree tree;
@@ -164,6 +163,9 @@ static void expand(void *arg, struct hone_node *node)
         &node->features, node->findings, node->n_findings, &r->credit, &r->tree, node->index, NULL};
     node->actions = actions;
     node->n_actions = hone_rank_actions(&scene, actions, n);
+    if (r->options->cost)
+        node->n_actions = hone_cost_drop(r->options->cost[r->lattice], r->options->cost_limit, node,
+                                         actions, node->n_actions);
     node->is_expanded = true;
 }
 
@@ -267,22 +269,14 @@ static void start(struct run *r, size_t lattice, const struct hone_policy *polic
     fill_node(r, root, 0);
 }
 
-double hone_sim_search(const struct hone_sim *sim, size_t lattice, const struct hone_policy *policy,
-                       const struct hone_sim_options *options, int64_t seed,
-                       int64_t *ret_expansions)
+static int64_t play(struct run *r, const struct hone_policy *policy)
 {
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    HONE_AUTOFREE struct run *r = hone_calloc(1, sizeof(*r));
-    r->board = &sim->boards[lattice];
-    r->options = options;
-    r->pool = pool;
-    r->seed = seed;
-    start(r, lattice, policy);
     struct hone_policy_ctx ctx = {
-        .tree = &r->tree, .credit = &r->credit, .expand = expand, .expand_arg = r, .seed = seed};
-    int64_t n = 0, n_free = 0;
-    while (n_free < FREE_TRIES * options->n_expansions) {
-        fill(r, policy, &ctx, options->n_expansions - n);
+        .tree = &r->tree, .credit = &r->credit, .expand = expand, .expand_arg = r, .seed = r->seed};
+    int64_t n = 0, n_free = 0, n_most = r->options->n_expansions;
+    start(r, r->lattice, policy);
+    while (n_free < FREE_TRIES * n_most) {
+        fill(r, policy, &ctx, n_most - n);
         if (r->n_asked == 0)
             break;
         if (take_oldest(r))
@@ -290,9 +284,56 @@ double hone_sim_search(const struct hone_sim *sim, size_t lattice, const struct 
         else
             n_free++;
     }
+    return n;
+}
+
+static struct run *new_run(const struct hone_sim *sim, size_t lattice,
+                           const struct hone_sim_options *options, int64_t seed,
+                           struct hone_pool *pool)
+{
+    struct run *r = hone_pool_alloc(pool, sizeof(*r));
+    *r = (struct run){.board = &sim->boards[lattice],
+                      .lattice = lattice,
+                      .options = options,
+                      .pool = pool,
+                      .seed = seed};
+    return r;
+}
+
+double hone_sim_search(const struct hone_sim *sim, size_t lattice, const struct hone_policy *policy,
+                       const struct hone_sim_options *options, int64_t seed,
+                       int64_t *ret_expansions)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct run *r = new_run(sim, lattice, options, seed, pool);
+    int64_t n = play(r, policy);
     if (ret_expansions)
         *ret_expansions = n;
     return r->board->best - r->board->states[r->state_of[r->tree.best]].gain;
+}
+
+void hone_sim_teach(const struct hone_sim *sim, size_t lattice,
+                    const struct hone_sim_options *options, int64_t seed, struct hone_prior *ret)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct run *r = new_run(sim, lattice, options, seed, pool);
+    struct hone_credit_cell *seen = hone_pool_alloc(pool, HONE_CREDIT_MAX * sizeof(*seen));
+    memset(seen, 0, HONE_CREDIT_MAX * sizeof(*seen));
+    play(r, hone_policy_find("puct"));
+    for (size_t i = 0; i < r->tree.n_edges; i++) {
+        const struct hone_edge_record *e = &r->tree.edges[i];
+        if (e->child == HONE_NO_NODE)
+            continue;
+        struct hone_credit_cell *c = &seen[hone_strategy_index(e->strategy)];
+        c->n++;
+        c->sum += hone_node_gain(r->tree.nodes[e->parent], r->tree.nodes[e->child]);
+    }
+    for (size_t i = 0; i < HONE_CREDIT_MAX; i++) {
+        double gain = seen[i].n > 0 ? seen[i].sum / seen[i].n : 0;
+        struct hone_credit_cell *to = &ret->gains[i];
+        *to = (struct hone_credit_cell){to->n + (seen[i].n > 0), to->sum + gain,
+                                        to->sum2 + gain * gain};
+    }
 }
 
 /* ---- comparison ---- */

@@ -12,7 +12,8 @@
 #include "agents/offline/lattice.h"
 #include "agents/planner/policy.h"
 
-struct hone_prior; /* agents/planner/prior.h */
+struct hone_prior;      /* agents/planner/prior.h */
+struct hone_cost_model; /* agents/planner/cost_model.h */
 
 struct hone_sim_options {
     int64_t n_expansions, n_seeds;
@@ -20,7 +21,9 @@ struct hone_sim_options {
     double failure;   /* mean chance that the coder fails; strategies differ: 0 to twice that */
     const struct hone_prior *const
         *priors; /* one for each lattice, fitted without it; NULL: none */
-    const struct hone_prior *const *learned; /* the same for policies that are learned */
+    const struct hone_prior *const *learned;   /* the same for policies that are learned */
+    const struct hone_cost_model *const *cost; /* one for each lattice; NULL: none */
+    double cost_limit; /* steps whose chance of a gain is below it are not offered */
 };
 
 struct hone_sim_score { /* of one policy */
@@ -38,6 +41,10 @@ void hone_sim_free(struct hone_sim *sim);
 double hone_sim_search(const struct hone_sim *sim, size_t lattice, const struct hone_policy *policy,
                        const struct hone_sim_options *options, int64_t seed,
                        int64_t *ret_expansions);
+/* What a search by puct leaves of each strategy: the mean of the gains that it measured, as one
+ * look. */
+void hone_sim_teach(const struct hone_sim *sim, size_t lattice,
+                    const struct hone_sim_options *options, int64_t seed, struct hone_prior *ret);
 /* All kernels, all seeds. ret[n_policies], arrays in the pool. Any thread, many may run. */
 void hone_sim_compare(const struct hone_sim *sim, const struct hone_policy *const *policies,
                       size_t n_policies, const struct hone_sim_options *options,

@@ -355,6 +355,14 @@ size_t hone_strategy_index(const struct hone_strategy *strategy)
     return (size_t)(strategy - hone_strategies);
 }
 
+bool hone_strategy_helps(const struct hone_strategy *s, enum hone_class class_id)
+{
+    for (size_t i = 0; i < s->n_helps; i++)
+        if (s->helps[i] == class_id)
+            return true;
+    return false;
+}
+
 const struct hone_strategy *hone_strategy_find(const char *target, const char *id)
 {
     for (size_t i = 0; i < hone_n_strategies; i++)

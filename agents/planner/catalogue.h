@@ -65,5 +65,7 @@ const struct hone_strategy *hone_strategy_find(const char *target, const char *i
 /* The strategy that a rewrite carries out. */
 const struct hone_strategy *hone_strategy_of(const struct hone_rewrite *rewrite);
 size_t hone_strategy_index(const struct hone_strategy *strategy);
+/* Is the class among those that the strategy helps against? */
+bool hone_strategy_helps(const struct hone_strategy *strategy, enum hone_class class_id);
 
 #endif

@@ -112,6 +112,15 @@ const char *hone_feature_name(enum hone_feature_id id)
     return names[id];
 }
 
+struct hone_json *hone_features_json(const struct hone_features *f, int first)
+{
+    struct hone_json *out = hone_json_new_object();
+    for (int i = first; i < HONE_N_FEATURES; i++)
+        if (f->v[i].is_present)
+            hone_json_set_f64(out, names[i], f->v[i].value);
+    return out;
+}
+
 double hone_feature_or(const struct hone_features *f, enum hone_feature_id id, double fallback)
 {
     return f->v[id].is_present ? f->v[id].value : fallback;

@@ -121,6 +121,8 @@ struct hone_features {
 };
 
 const char *hone_feature_name(enum hone_feature_id id);
+/* Those that are known, from `first` on, by name. Owned. */
+struct hone_json *hone_features_json(const struct hone_features *features, int first);
 /* report may be NULL. Of a text that could not be read (in->is_blind) only what its words tell: the
  * shape of its loops stays unknown. */
 void hone_features_of(const struct hone_coder_input *in, const struct hone_task *task,

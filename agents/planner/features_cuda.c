@@ -181,6 +181,27 @@ static const struct hone_c_loop *loop_around(const struct hone_cuda_kernel *k,
     return NULL;
 }
 
+static void of_accesses(const struct hone_cuda_kernel *k, struct hone_features *f)
+{
+    struct hone_c_access a[MAX_ACCESSES];
+    size_t m = hone_c_accesses(k->function, k->function->body, a, MAX_ACCESSES);
+    for (size_t j = 0; j < m && j < MAX_ACCESSES; j++)
+        of_access(k, &a[j], loop_around(k, a[j].node), f);
+}
+
+/* Macros and tiles hide what is read again; the normal form, in which rules read it, does not. */
+static void of_normal(const struct hone_coder_input *in, struct hone_features *f)
+{
+    const struct hone_cuda_kernel *all[HONE_CUDA_MAX_KERNELS];
+    struct hone_features own = {.v = {{false, 0}}};
+    size_t n = in->normal ? hone_cuda_kernels(in->normal, all, HONE_CUDA_MAX_KERNELS) : 0;
+    set(&own, HONE_F_REUSE, 0);
+    for (size_t i = 0; i < n; i++)
+        of_accesses(all[i], &own);
+    set(f, HONE_F_REUSE,
+        fmax(hone_feature_or(f, HONE_F_REUSE, 0), hone_feature_or(&own, HONE_F_REUSE, 0)));
+}
+
 void hone_features_of_cuda(const struct hone_coder_input *in, struct hone_features *f)
 {
     const struct hone_cuda_kernel *all[HONE_CUDA_MAX_KERNELS];
@@ -194,15 +215,13 @@ void hone_features_of_cuda(const struct hone_coder_input *in, struct hone_featur
     of_words(in->tree->source, f);
     set(f, HONE_F_KERNELS, (double)n);
     for (size_t i = 0; i < n; i++) {
-        struct hone_c_access a[MAX_ACCESSES];
-        size_t m = hone_c_accesses(all[i]->function, all[i]->function->body, a, MAX_ACCESSES);
-        for (size_t j = 0; j < m && j < MAX_ACCESSES; j++)
-            of_access(all[i], &a[j], loop_around(all[i], a[j].node), f);
+        of_accesses(all[i], f);
         add(f, HONE_F_ONE_THREAD, all[i]->is_single);
         of_loops(all[i], f);
         of_nodes(all[i], f);
         of_banks(all[i], f);
     }
+    of_normal(in, f);
 }
 
 /* ---- report ---- */

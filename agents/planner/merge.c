@@ -92,3 +92,34 @@ size_t hone_merges_of(const struct hone_tree *t, int node, struct hone_merge ret
     }
     return n_found;
 }
+
+/* Is the strategy on the way from the root to the version, or `other` itself on that way? */
+static bool has_on_way(const struct hone_tree *t, int node, int other,
+                       const struct hone_strategy *strategy)
+{
+    for (; node != HONE_NO_NODE; node = t->nodes[node]->parent) {
+        const struct hone_edge_record *e = edge_of(t, node);
+        if (node == other || (e && strategy && e->strategy == strategy))
+            return true;
+    }
+    return false;
+}
+
+size_t hone_merges_across(const struct hone_tree *t, const struct hone_archive *archive, int node,
+                          struct hone_merge ret[HONE_MERGES], size_t n)
+{
+    int base = hone_merge_base(t, node);
+    size_t own = hone_archive_cell_of(archive, t->nodes[node]);
+    for (size_t i = 0; base > 0 && i < archive->n && n < HONE_MERGES; i++) {
+        int other = hone_merge_base(t, archive->cells[i].node);
+        const struct hone_edge_record *e = other > 0 ? edge_of(t, other) : NULL;
+        if (i == own || !e || !hone_merge_has_won(t, e) ||
+            has_on_way(t, base, other, e->strategy) || has_on_way(t, other, base, NULL) ||
+            was_merged(t, t->nodes[base], t->nodes[other]))
+            continue;
+        const struct hone_merge m = {other, e,
+                                     hone_node_gain(t->nodes[e->parent], t->nodes[other])};
+        n = insert(ret, n, &m);
+    }
+    return n;
+}

@@ -6,7 +6,7 @@
 #ifndef HONE_AGENTS_MERGE_H
 #define HONE_AGENTS_MERGE_H
 
-#include "agents/planner/tree.h"
+#include "agents/planner/archive.h"
 
 enum { HONE_MERGES = 2 }; /* siblings that are offered at one version, at most */
 /* What came on top of one certain gain when a second was added, as shares of the second (log2): 80
@@ -31,5 +31,9 @@ int hone_merge_base(const struct hone_tree *tree, int node);
  * refuted, whose gain and this version's own are certain (beyond two standard errors), and no pair
  * that was tried, from either side. Returns how many. */
 size_t hone_merges_of(const struct hone_tree *tree, int node, struct hone_merge ret[HONE_MERGES]);
+/* The same from the archive: versions of other cells that neither came from this one nor are on its
+ * way, made by a strategy that is not on its way either. Fills up what ret[n] holds already. */
+size_t hone_merges_across(const struct hone_tree *tree, const struct hone_archive *archive,
+                          int node, struct hone_merge ret[HONE_MERGES], size_t n);
 
 #endif

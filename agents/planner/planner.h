@@ -8,7 +8,7 @@
 #ifndef HONE_AGENTS_PLANNER_H
 #define HONE_AGENTS_PLANNER_H
 
-#include "agents/planner/legality.h"
+#include "agents/planner/step_mask.h"
 
 #define HONE_PLANNER_VERSION 2 /* of what an edge record means */
 

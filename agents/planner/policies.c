@@ -4,14 +4,14 @@
 #include "agents/planner/policy.h"
 #include "workspace/base/rng.h"
 
-extern const struct hone_policy hone_policy_chain, hone_policy_greedy, hone_policy_learned,
-    hone_policy_masked_ucb, hone_policy_puct, hone_policy_puct_flat, hone_policy_puct_mean,
+extern const struct hone_policy hone_policy_archive, hone_policy_chain, hone_policy_greedy,
+    hone_policy_learned, hone_policy_masked_ucb, hone_policy_puct_flat, hone_policy_puct_mean,
     hone_policy_random_walk, hone_policy_ucb;
 
 const struct hone_policy *const hone_policies[] = {
-    &hone_policy_chain,      &hone_policy_greedy,      &hone_policy_learned,
-    &hone_policy_masked_ucb, &hone_policy_puct,        &hone_policy_puct_flat,
-    &hone_policy_puct_mean,  &hone_policy_random_walk, &hone_policy_ucb,
+    &hone_policy_archive,     &hone_policy_chain, &hone_policy_greedy,    &hone_policy_learned,
+    &hone_policy_masked_ucb,  &hone_policy_puct,  &hone_policy_puct_flat, &hone_policy_puct_mean,
+    &hone_policy_random_walk, &hone_policy_ucb,
 };
 const size_t hone_n_policies = HONE_COUNTOF(hone_policies);
 

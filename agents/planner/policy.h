@@ -23,7 +23,7 @@
 #ifndef HONE_AGENTS_POLICY_H
 #define HONE_AGENTS_POLICY_H
 
-#include "agents/planner/legality.h"
+#include "agents/planner/step_mask.h"
 
 struct hone_policy_ctx {
     struct hone_tree *tree;
@@ -46,9 +46,11 @@ struct hone_pick {
 struct hone_policy {
     const char *name, *words;
     bool (*pick)(struct hone_policy_ctx *ctx, struct hone_pick *ret);
-    bool is_learned; /* plays with a prior that was fitted to other kernels, where there is one */
+    bool is_learned;   /* plays with a prior that was fitted to other kernels, where there is one */
+    bool uses_archive; /* merges are drawn from the archive too (archive.h) */
 };
 
+extern const struct hone_policy hone_policy_puct; /* for policies that rest on it */
 extern const struct hone_policy *const hone_policies[];
 extern const size_t hone_n_policies;
 const struct hone_policy *hone_policy_find(const char *name); /* NULL: none */

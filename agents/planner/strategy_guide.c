@@ -147,7 +147,7 @@ const struct hone_card hone_strategy_guide[] = {
 };
 const size_t hone_n_cards = HONE_COUNTOF(hone_strategy_guide);
 
-static const struct hone_card *card_of(const struct hone_strategy *s)
+const struct hone_card *hone_card_of(const struct hone_strategy *s)
 {
     for (size_t i = 0; i < hone_n_cards; i++)
         if (strcmp(hone_strategy_guide[i].id, s->id) == 0 &&
@@ -158,7 +158,7 @@ static const struct hone_card *card_of(const struct hone_strategy *s)
 
 const char *hone_card_text(const struct hone_strategy *s, struct hone_pool *pool)
 {
-    const struct hone_card *card = card_of(s);
+    const struct hone_card *card = hone_card_of(s);
     const char *helps = "";
     for (size_t i = 0; i < s->n_helps; i++)
         helps =

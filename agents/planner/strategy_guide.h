@@ -13,6 +13,7 @@ struct hone_card {
 };
 extern const struct hone_card hone_strategy_guide[];
 extern const size_t hone_n_cards;
+const struct hone_card *hone_card_of(const struct hone_strategy *strategy); /* NULL: has none */
 /* What, when, how, what must move, pitfalls; in the pool. */
 const char *hone_card_text(const struct hone_strategy *strategy, struct hone_pool *pool);
 

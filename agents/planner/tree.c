@@ -35,6 +35,7 @@ struct hone_node *hone_tree_draft(struct hone_tree *tree, int parent, const char
     n->depth = parent == HONE_NO_NODE ? 0 : tree->nodes[parent]->depth + 1;
     n->source = hone_pool_strdup(tree->pool, source);
     n->commit = hone_pool_strdup(tree->pool, commit);
+    n->is_fast_math = strstr(source, "fast-math") != NULL;
     n->words = n->rewrite = "";
     n->value = n->best = n->sum = value;
     n->n_visits = 1;
@@ -204,13 +205,33 @@ static bool is_better(const struct hone_node *a, const struct hone_node *b)
     return hone_node_gain(b, a) > 0;
 }
 
-void hone_tree_update_best(struct hone_tree *tree)
+static int best_of(const struct hone_tree *tree, bool with_fast_math)
 {
     int best = HONE_NO_NODE;
-    for (int i = 0; i < tree->n_nodes; i++)
-        if (!tree->nodes[i]->is_refuted &&
-            (best == HONE_NO_NODE || is_better(tree->nodes[i], tree->nodes[best])))
+    for (int i = 0; i < tree->n_nodes; i++) {
+        const struct hone_node *n = tree->nodes[i];
+        if (!n->is_refuted && (with_fast_math || !n->is_fast_math) &&
+            (best == HONE_NO_NODE || is_better(n, tree->nodes[best])))
             best = i;
+    }
+    return best;
+}
+
+static bool is_fast_math_wrong(const struct hone_tree *tree)
+{
+    for (int i = 0; i < tree->n_nodes; i++)
+        if (tree->nodes[i]->is_fast_math && tree->nodes[i]->is_wrong)
+            return true;
+    return false;
+}
+
+/* Where fast math once gave wrong results, what does not rest on it comes first, if it gains. */
+void hone_tree_update_best(struct hone_tree *tree)
+{
+    bool is_doubted = is_fast_math_wrong(tree);
+    int best = best_of(tree, !is_doubted);
+    if (is_doubted && best <= 0) /* the root, or none */
+        best = best_of(tree, true);
     tree->best = best;
     update_footing(tree);
 }

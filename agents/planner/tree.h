@@ -58,6 +58,8 @@ struct hone_node {
     double screened;  /* what a look at some of the sizes said, before one at all of them */
     bool is_screened; /* there was one */
     bool is_decided, is_refuted; /* a longer look agreed, or not */
+    bool is_wrong;               /* ... since its results were wrong */
+    bool is_fast_math;           /* its text asks the compiler for fast math */
     const char *refuted_by;      /* its verdict and why; NULL: none, or not known */
     bool is_swept, is_dead, is_expanded, is_reviewed;
     int n_tunables;

@@ -27,7 +27,7 @@ enum {
 static isl_schedule *schedule_of(const struct hone_order_model *m, enum hone_order order)
 {
     /* Loops of their own stay plain enough for other rules; blocks want them together. */
-    isl_options_set_schedule_serialize_sccs(m->ctx, order == HONE_ORDER_VECTOR);
+    isl_options_set_schedule_serialize_sccs(m->ctx, order != HONE_ORDER_TILES);
     isl_schedule_constraints *c = isl_schedule_constraints_on_domain(isl_union_set_copy(m->domain));
     c = isl_schedule_constraints_set_validity(c, isl_union_map_copy(m->needed));
     c = isl_schedule_constraints_set_coincidence(c, isl_union_map_copy(m->depends));
@@ -44,6 +44,7 @@ struct band {
     isl_union_map *depends; /* those that the loops around leave to this band */
     int strides[MAX_MEMBERS];
     bool is_skewed; /* a step of a member is no step of one counter */
+    bool is_for_rows;
 };
 
 static isl_union_map *still_equal(isl_union_map *depends, isl_union_pw_aff *member)
@@ -153,25 +154,35 @@ static int worth_inside(const struct band *band, size_t member)
 /* Threads can share the loop inside alone: they take blocks of it. */
 static bool wants_strip(const struct band *band, const size_t *order)
 {
-    return first_free(band, order) > 0 && is_free(band->depends, band->members[order[band->n - 1]]);
+    return !band->is_for_rows && first_free(band, order) > 0 &&
+           is_free(band->depends, band->members[order[band->n - 1]]);
 }
 
-/* Best strides inside, then threads outermost, then the order that it is in. */
+/* How good an order is around its innermost loop. */
+static int worth_around(const struct band *band, const size_t *order)
+{
+    if (band->is_for_rows)
+        return band->strides[order[band->n - 2]];
+    return wants_strip(band, order) ? 0 : -(int)first_free(band, order);
+}
+
+/* Best strides inside, then threads outermost (for rows: best strides around it), then the order
+ * that it is in. Of two members and more. */
 static void choose(const struct band *band, size_t best[MAX_MEMBERS])
 {
-    size_t order[MAX_MEMBERS] = {0, 1, 2, 3}, best_free = band->n + 1;
-    int best_worth = -1000, worth[MAX_MEMBERS] = {0};
+    size_t order[MAX_MEMBERS] = {0, 1, 2, 3};
+    int best_worth = -1000, best_around = -1000, worth[MAX_MEMBERS] = {0};
     for (size_t i = 0; i < band->n; i++)
         worth[i] = worth_inside(band, i);
     do {
         int here = worth[order[band->n - 1]];
         if (here < best_worth)
             continue;
-        size_t free_at = wants_strip(band, order) ? 0 : first_free(band, order);
-        if (here > best_worth || free_at < best_free) {
+        int around = worth_around(band, order);
+        if (here > best_worth || around > best_around) {
             memcpy(best, order, sizeof order);
             best_worth = here;
-            best_free = free_at;
+            best_around = around;
         }
     } while (next_order(order, band->n));
 }
@@ -238,7 +249,7 @@ static isl_schedule_node *put_band(isl_schedule_node *node, const struct band *b
 struct change {
     const struct hone_order_model *model;
     int strides; /* of the innermost loops, as move_of counts */
-    bool is_skewed;
+    bool is_skewed, is_for_rows;
 };
 
 static bool is_open_band(isl_schedule_node *node)
@@ -264,6 +275,7 @@ static isl_schedule_node *reorder(isl_schedule_node *node, void *arg)
     struct band band;
     size_t order[MAX_MEMBERS] = {0, 1, 2, 3};
     open_band(&band, change->model, node);
+    band.is_for_rows = change->is_for_rows;
     isl_schedule_node_foreach_descendant_top_down(node, count_band, &n_bands);
     if (band.n > 1) {
         choose(&band, order);
@@ -316,19 +328,19 @@ static bool order_of(const struct hone_coder_input *in, const struct hone_scop *
                      enum hone_order order, struct hone_order_result *ret)
 {
     static isl_schedule_node *(*const changes[])(isl_schedule_node *, void *) = {
-        [HONE_ORDER_VECTOR] = reorder, [HONE_ORDER_TILES] = block};
+        [HONE_ORDER_VECTOR] = reorder, [HONE_ORDER_ROWS] = reorder, [HONE_ORDER_TILES] = block};
     struct hone_order_model model;
     *ret = (struct hone_order_result){.before = ""};
     bool is_good = hone_order_open(&model, in, scop);
-    struct change change = {.model = &model};
+    struct change change = {.model = &model, .is_for_rows = order == HONE_ORDER_ROWS};
     isl_schedule *schedule = is_good ? schedule_of(&model, order) : NULL;
     if (schedule)
         schedule = isl_schedule_map_schedule_node_bottom_up(schedule, changes[order], &change);
-    if (schedule && order == HONE_ORDER_VECTOR && change.is_skewed)
+    if (schedule && order != HONE_ORDER_TILES && change.is_skewed)
         schedule = isl_schedule_free(schedule);
-    if (schedule && hone_order_print_schedule(&model, schedule, ret)) {
+    if (schedule && hone_order_print_schedule(&model, schedule, !change.is_for_rows, ret)) {
         ret->is_skewed = change.is_skewed;
-        ret->is_strided = order == HONE_ORDER_VECTOR && change.strides > strides_as_written(&model);
+        ret->is_strided = order != HONE_ORDER_TILES && change.strides > strides_as_written(&model);
     }
     hone_order_close(&model);
     return ret->text != NULL;
@@ -339,7 +351,8 @@ bool hone_order_of(const struct hone_coder_input *in, const struct hone_scop *sc
 {
     struct hone_order_result other;
     bool is_good = order_of(in, scop, order, ret);
-    if (is_good && ret->n_threaded == 0 && scop->cut) /* iterations beside the one in the way */
+    size_t n_free = order == HONE_ORDER_ROWS ? ret->n_vector : ret->n_threaded;
+    if (is_good && n_free == 0 && scop->cut) /* iterations beside the one in the way */
         is_good = order_of(in, scop->cut, order, ret);
     if (order == HONE_ORDER_VECTOR && (!is_good || !ret->is_strided) &&
         hone_order_loops(in, scop, &other)) {

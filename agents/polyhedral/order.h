@@ -14,6 +14,7 @@
 
 enum hone_order {
     HONE_ORDER_VECTOR, /* loops swapped, split or fused for unit stride inside, threads outside */
+    HONE_ORDER_ROWS,   /* the same for one thread: what is written stays near around the stride */
     HONE_ORDER_TILES,  /* blocks of the outermost band, in a wavefront where they depend */
     HONE_N_ORDERS
 };

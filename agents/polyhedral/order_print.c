@@ -20,7 +20,13 @@
 enum {
     FEW = 4, /* iterations with loops inside, or FEW_PLAIN without: not worth waking threads */
     FEW_PLAIN = 16384,
-    MOST_WAKES = 2 /* loops around an innermost one from which on threads are not woken for it */
+    MOST_WAKES = 2, /* loops around an innermost one from which on threads are not woken for it */
+    MAX_FORS = 64   /* loops of a tree that are joined with their neighbours */
+};
+
+struct made_for { /* a loop of the tree: when the statements in it run, its own counter last */
+    isl_union_map *schedule;
+    bool is_free;
 };
 
 struct printer {
@@ -28,15 +34,18 @@ struct printer {
     struct hone_order_result *result;
     struct hone_buf text;
     isl_union_map *depends; /* while the tree is made */
-    bool is_shared;         /* within a loop that threads share */
+    bool is_shared;         /* within a loop that threads share, or no threads are wanted */
     size_t depth;           /* loops around */
+    const char *counters;   /* "t0, t1": of the loops around, and what is known of them: */
+    const char *known;      /* "t0 >= 1 and t0 < N and " */
+    struct made_for fors[MAX_FORS];
+    size_t n_fors;
 };
 
 /* Are the iterations of the loop independent, the loops around it being where they are? The last
- * dimension of the schedule that the build has is the loop's. */
-static bool is_independent(isl_ast_build *build, isl_union_map *depends)
+ * dimension of the schedule is the loop's; it is given away. */
+static bool is_independent(isl_union_map *schedule, isl_union_map *depends)
 {
-    isl_union_map *schedule = isl_ast_build_get_schedule(build);
     isl_union_map *times =
         isl_union_map_apply_domain(isl_union_map_copy(depends), isl_union_map_copy(schedule));
     times = isl_union_map_apply_range(times, schedule);
@@ -56,18 +65,38 @@ static bool is_independent(isl_ast_build *build, isl_union_map *depends)
     return ret;
 }
 
+/* The loop's annotation: its row of p->fors. */
 static isl_id *before_loop(isl_ast_build *build, void *arg)
 {
-    const struct printer *p = arg;
-    return isl_id_alloc(p->model->ctx, is_independent(build, p->depends) ? "free" : "bound", NULL);
+    struct printer *p = arg;
+    struct made_for made = {.schedule = isl_ast_build_get_schedule(build)};
+    made.is_free = is_independent(isl_union_map_copy(made.schedule), p->depends);
+    if (p->n_fors < MAX_FORS)
+        p->fors[p->n_fors] = made;
+    else
+        isl_union_map_free(made.schedule);
+    p->n_fors++;
+    return isl_id_alloc(
+        p->model->ctx,
+        hone_pool_printf(p->model->in->pool, "%c%zu", made.is_free ? 'f' : 'b', p->n_fors - 1),
+        NULL);
 }
 
 static bool is_marked_free(isl_ast_node *node)
 {
     isl_id *id = isl_ast_node_get_annotation(node);
-    bool ret = id && strcmp(isl_id_get_name(id), "free") == 0;
+    bool ret = id && isl_id_get_name(id)[0] == 'f';
     isl_id_free(id);
     return ret;
+}
+
+/* NULL: one of too many. */
+static const struct made_for *made_for(const struct printer *p, isl_ast_node *node)
+{
+    isl_id *id = isl_ast_node_get_annotation(node);
+    size_t i = id ? strtoul(isl_id_get_name(id) + 1, NULL, 10) : MAX_FORS;
+    isl_id_free(id);
+    return i < MAX_FORS ? &p->fors[i] : NULL;
 }
 
 /* C of an expression; the names of the functions that isl would have as macros are hone's. */
@@ -159,10 +188,10 @@ static bool holds_loop(isl_ast_node *node)
     }
 }
 
-static void print_pragma(struct printer *p, isl_ast_node *node, bool is_inner,
-                         const char *condition, const char *name, const char *from)
+static void print_pragma(struct printer *p, bool is_free, bool is_inner, const char *condition,
+                         const char *name, const char *from)
 {
-    if (!is_marked_free(node))
+    if (!is_free)
         return;
     bool is_shared = !p->is_shared && !(is_inner && p->depth >= MOST_WAKES);
     if (!is_shared && !is_inner)
@@ -181,30 +210,138 @@ static void print_pragma(struct printer *p, isl_ast_node *node, bool is_inner,
     p->result->n_vector += is_inner;
 }
 
-static void print_for(struct printer *p, isl_ast_node *node)
+/* The body in a loop of its counter; what is known of that is said while it lasts. */
+static void print_body(struct printer *p, isl_ast_node *body, const char *name, const char *known)
 {
+    const char *counters = p->counters, *before = p->known;
+    struct hone_pool *pool = p->model->in->pool;
+    p->counters = hone_pool_printf(pool, "%s%s%s", counters, *counters ? ", " : "", name);
+    p->known = hone_pool_printf(pool, "%s%s and ", before, known);
+    print_node(p, body);
+    hone_buf_str(&p->text, "}\n");
+    p->counters = counters;
+    p->known = before;
+}
+
+/* last: the loop that goes on where this one ends (joins); NULL: none. */
+static void print_for(struct printer *p, isl_ast_node *node, isl_ast_node *last)
+{
+    struct hone_pool *pool = p->model->in->pool;
     isl_ast_node *body = isl_ast_node_for_get_body(node);
     const char *name = expr_text(p, isl_ast_node_for_get_iterator(node));
     const char *from = expr_text(p, isl_ast_node_for_get_init(node));
     if (isl_ast_node_for_is_degenerate(node) == isl_bool_true) {
         hone_buf_printf(&p->text, "{\nconst int64_t %s = %s;\n", name, from);
-        print_node(p, body);
-        hone_buf_str(&p->text, "}\n");
+        print_body(p, body, name, hone_pool_printf(pool, "%s = %s", name, from));
     } else {
-        const char *condition = expr_text(p, isl_ast_node_for_get_cond(node));
+        const char *condition = expr_text(p, isl_ast_node_for_get_cond(last ? last : node));
         const char *step = expr_text(p, isl_ast_node_for_get_inc(node));
-        bool was_shared = p->is_shared;
-        print_pragma(p, node, !holds_loop(body), condition, name, from);
-        p->is_shared = p->is_shared || is_marked_free(node);
+        bool was_shared = p->is_shared, is_free = is_marked_free(node);
+        print_pragma(p, is_free, !holds_loop(body), condition, name, from);
+        p->is_shared = p->is_shared || is_free;
         p->depth++;
         hone_buf_printf(&p->text, "for (int64_t %s = %s; %s; %s += %s) {\n", name, from, condition,
                         name, step);
-        print_node(p, body);
-        hone_buf_str(&p->text, "}\n");
+        print_body(p, body, name, hone_pool_printf(pool, "%s >= %s and %s", name, from, condition));
         p->is_shared = was_shared;
         p->depth--;
     }
     isl_ast_node_free(body);
+}
+
+/* ---- loops that go on where the one before them ends ---- */
+
+/* Bounds of a loop in steps of one that has no loop inside; to: exclusive. */
+struct plain_for {
+    const char *name, *from, *to, *body;
+};
+
+static bool read_plain_for(struct printer *p, isl_ast_node *node, struct plain_for *ret)
+{
+    if (isl_ast_node_get_type(node) != isl_ast_node_for ||
+        isl_ast_node_for_is_degenerate(node) == isl_bool_true)
+        return false;
+    isl_ast_node *body = isl_ast_node_for_get_body(node);
+    bool is_plain = !holds_loop(body);
+    struct hone_buf text = p->text;
+    p->text = (struct hone_buf){.limit = HONE_LIMIT_SOURCE_BYTES};
+    if (is_plain)
+        print_node(p, body);
+    ret->body =
+        hone_pool_strndup(p->model->in->pool, p->text.data ? p->text.data : "", p->text.len);
+    hone_buf_done(&p->text);
+    p->text = text;
+    isl_ast_node_free(body);
+    ret->name = expr_text(p, isl_ast_node_for_get_iterator(node));
+    ret->from = expr_text(p, isl_ast_node_for_get_init(node));
+    const char *condition = expr_text(p, isl_ast_node_for_get_cond(node));
+    size_t len = strlen(ret->name);
+    bool has_bound =
+        strncmp(condition, ret->name, len) == 0 && strncmp(condition + len, " < ", 3) == 0;
+    ret->to = has_bound ? condition + len + 3 : "";
+    return is_plain && has_bound && strcmp(expr_text(p, isl_ast_node_for_get_inc(node)), "1") == 0;
+}
+
+/* Never, whatever the loops around are at? False also when that was not found out. */
+static bool is_never(const struct printer *p, const char *a, const char *b)
+{
+    return hone_order_is_empty(hone_pool_printf(p->model->in->pool, "%s{ [%s] : %s%s > %s }",
+                                                p->model->scop->names, p->counters, p->known, a,
+                                                b));
+}
+
+/* Does the second loop do the same for the counters that follow the first one's? The iterations of
+ * both have to be as free together as each has them. */
+static bool joins(struct printer *p, isl_ast_node *first, isl_ast_node *second)
+{
+    struct plain_for a, b;
+    if (!read_plain_for(p, first, &a) || !read_plain_for(p, second, &b) ||
+        strcmp(a.name, b.name) != 0 || strcmp(a.to, b.from) != 0 || strcmp(a.body, b.body) != 0)
+        return false;
+    const struct made_for *x = made_for(p, first), *y = made_for(p, second);
+    if (!x || !y || x->is_free != y->is_free)
+        return false;
+    isl_union_map *both =
+        isl_union_map_union(isl_union_map_copy(x->schedule), isl_union_map_copy(y->schedule));
+    bool is_free = is_independent(both, p->depends);
+    return (is_free || !x->is_free) && is_never(p, a.from, a.to) && is_never(p, b.from, b.to);
+}
+
+/* The children of a block; those of a block in it, which begins no scope, too. */
+static isl_ast_node_list *flat_children(const struct printer *p, isl_ast_node *node)
+{
+    isl_ast_node_list *list = isl_ast_node_block_get_children(node),
+                      *ret = isl_ast_node_list_alloc(p->model->ctx, 0);
+    for (int i = 0; i < (int)isl_ast_node_list_n_ast_node(list); i++) {
+        isl_ast_node *child = isl_ast_node_list_get_ast_node(list, i);
+        if (isl_ast_node_get_type(child) == isl_ast_node_block) {
+            ret = isl_ast_node_list_concat(ret, flat_children(p, child));
+            isl_ast_node_free(child);
+        } else {
+            ret = isl_ast_node_list_add(ret, child);
+        }
+    }
+    isl_ast_node_list_free(list);
+    return ret;
+}
+
+static void print_block(struct printer *p, isl_ast_node *node)
+{
+    isl_ast_node_list *list = flat_children(p, node);
+    int n = (int)isl_ast_node_list_n_ast_node(list);
+    for (int i = 0; i < n; i++) {
+        isl_ast_node *child = isl_ast_node_list_get_ast_node(list, i);
+        isl_ast_node *next = i + 1 < n ? isl_ast_node_list_get_ast_node(list, i + 1) : NULL;
+        bool is_joined = next && joins(p, child, next);
+        if (is_joined)
+            print_for(p, child, next);
+        else
+            print_node(p, child);
+        i += is_joined;
+        isl_ast_node_free(child);
+        isl_ast_node_free(next);
+    }
+    isl_ast_node_list_free(list);
 }
 
 static void print_if(struct printer *p, isl_ast_node *node)
@@ -226,7 +363,7 @@ static void print_node(struct printer *p, isl_ast_node *node)
 {
     switch (isl_ast_node_get_type(node)) {
     case isl_ast_node_for:
-        print_for(p, node);
+        print_for(p, node, NULL);
         return;
     case isl_ast_node_if:
         print_if(p, node);
@@ -234,16 +371,9 @@ static void print_node(struct printer *p, isl_ast_node *node)
     case isl_ast_node_user:
         print_statement(p, node);
         return;
-    case isl_ast_node_block: {
-        isl_ast_node_list *list = isl_ast_node_block_get_children(node);
-        for (int i = 0; i < (int)isl_ast_node_list_n_ast_node(list); i++) {
-            isl_ast_node *child = isl_ast_node_list_get_ast_node(list, i);
-            print_node(p, child);
-            isl_ast_node_free(child);
-        }
-        isl_ast_node_list_free(list);
+    case isl_ast_node_block:
+        print_block(p, node);
         return;
-    }
     case isl_ast_node_mark:
     case isl_ast_node_error:
     default:
@@ -284,11 +414,14 @@ static const char *helpers_of(const struct hone_coder_input *in, const char *tex
 
 /* schedule or order: whichever it is made of; given away. */
 static bool print(const struct hone_order_model *m, isl_schedule *schedule, isl_union_map *order,
-                  struct hone_order_result *ret)
+                  bool with_threads, struct hone_order_result *ret)
 {
     struct printer p = {.model = m,
                         .result = ret,
+                        .is_shared = !with_threads,
                         .text = {.limit = HONE_LIMIT_SOURCE_BYTES},
+                        .counters = "",
+                        .known = "",
                         .depends = m->depends};
     isl_ast_build *build = isl_ast_build_alloc(m->ctx);
     build = isl_ast_build_set_before_each_for(build, before_loop, &p);
@@ -305,19 +438,21 @@ static bool print(const struct hone_order_model *m, isl_schedule *schedule, isl_
         ret->before = helpers_of(m->in, text);
     }
     hone_buf_done(&p.text);
+    for (size_t i = 0; i < p.n_fors && i < MAX_FORS; i++)
+        isl_union_map_free(p.fors[i].schedule);
     isl_ast_node_free(tree);
     isl_ast_build_free(build);
     return is_good;
 }
 
 bool hone_order_print_schedule(const struct hone_order_model *m, isl_schedule *schedule,
-                               struct hone_order_result *ret)
+                               bool with_threads, struct hone_order_result *ret)
 {
-    return print(m, schedule, NULL, ret);
+    return print(m, schedule, NULL, with_threads, ret);
 }
 
 bool hone_order_print_map(const struct hone_order_model *m, isl_union_map *order,
                           struct hone_order_result *ret)
 {
-    return print(m, NULL, order, ret);
+    return print(m, NULL, order, true, ret);
 }

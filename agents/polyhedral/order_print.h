@@ -10,7 +10,7 @@
 
 /* Fills in text, before, n_threaded and n_vector; schedule and order are given away. */
 bool hone_order_print_schedule(const struct hone_order_model *m, isl_schedule *schedule,
-                               struct hone_order_result *ret);
+                               bool with_threads, struct hone_order_result *ret);
 bool hone_order_print_map(const struct hone_order_model *m, isl_union_map *order,
                           struct hone_order_result *ret);
 

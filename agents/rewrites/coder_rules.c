@@ -38,6 +38,7 @@ REWRITE(cuda_unroll);
 REWRITE(cuda_restrict);
 REWRITE(cuda_vector);
 REWRITE(cuda_row_lanes);
+REWRITE(cuda_window_tile);
 
 const struct hone_rewrite *const hone_rewrites[] = {
     &hone_rewrite_cuda_shared_tile,  &hone_rewrite_cuda_flash,
@@ -48,15 +49,15 @@ const struct hone_rewrite *const hone_rewrites[] = {
     &hone_rewrite_cuda_coarsen,      &hone_rewrite_cuda_map_lanes,
     &hone_rewrite_cuda_fast_math,    &hone_rewrite_cuda_unroll,
     &hone_rewrite_cuda_restrict,     &hone_rewrite_cuda_vector,
-    &hone_rewrite_cuda_row_lanes,    &hone_rewrite_accumulators,
-    &hone_rewrite_fast_math,         &hone_rewrite_interchange,
-    &hone_rewrite_ping_pong,         &hone_rewrite_register_tile,
-    &hone_rewrite_sum_tile,          &hone_rewrite_reuse_pass,
-    &hone_rewrite_simd_inner,        &hone_rewrite_thread_outer,
-    &hone_rewrite_thread_reduction,  &hone_rewrite_tile_loops,
-    &hone_rewrite_unroll_loops,      &hone_rewrite_vector_math,
-    &hone_rewrite_reorder_nests,     &hone_rewrite_share_nests,
-    &hone_rewrite_block_nests,
+    &hone_rewrite_cuda_row_lanes,    &hone_rewrite_cuda_window_tile,
+    &hone_rewrite_accumulators,      &hone_rewrite_fast_math,
+    &hone_rewrite_interchange,       &hone_rewrite_ping_pong,
+    &hone_rewrite_register_tile,     &hone_rewrite_sum_tile,
+    &hone_rewrite_reuse_pass,        &hone_rewrite_simd_inner,
+    &hone_rewrite_thread_outer,      &hone_rewrite_thread_reduction,
+    &hone_rewrite_tile_loops,        &hone_rewrite_unroll_loops,
+    &hone_rewrite_vector_math,       &hone_rewrite_reorder_nests,
+    &hone_rewrite_share_nests,       &hone_rewrite_block_nests,
 };
 const size_t hone_n_rewrites = HONE_COUNTOF(hone_rewrites);
 

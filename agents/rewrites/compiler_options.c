@@ -3,7 +3,10 @@
  * version stays one file.
  *
  * They come first in the file, because <math.h> declares its vector variants only when
- * it sees fast-math. */
+ * it sees fast-math.
+ *
+ * The pragma does less than the option: gcc decides at its start that sqrtf and its like may set
+ * errno, and a loop that calls them is not vectorised. Declared const they set nothing. */
 #include "agents/rewrites/coder_rules.h"
 
 #include <string.h>
@@ -19,9 +22,12 @@ static size_t site_of(const struct hone_coder_input *in, const char *option, con
     return 1;
 }
 
-static char *add_option(const struct hone_coder_input *in, const char *option)
+/* The source as it was written, behind the option and what declarations it needs. */
+static char *add_option(const struct hone_coder_input *in, const char *option,
+                        const char *declarations)
 {
-    return hone_pool_printf(in->pool, "#pragma GCC optimize(\"%s\")\n%s", option, in->tree->source);
+    return hone_pool_printf(in->pool, "#pragma GCC optimize(\"%s\")\n%s%s", option, declarations,
+                            hone_coder_source(in));
 }
 
 static size_t fast_math_sites(const struct hone_coder_input *in, struct hone_coder_site *ret,
@@ -31,12 +37,53 @@ static size_t fast_math_sites(const struct hone_coder_input *in, struct hone_cod
                    max);
 }
 
+/* Functions of <math.h> that set errno. */
+static const struct {
+    const char *name;
+    int n_args;
+} with_errno[] = {{"sqrt", 1},  {"exp", 1},   {"exp2", 1},  {"expm1", 1}, {"log", 1},
+                  {"log2", 1},  {"log10", 1}, {"log1p", 1}, {"sin", 1},   {"cos", 1},
+                  {"tan", 1},   {"asin", 1},  {"acos", 1},  {"sinh", 1},  {"cosh", 1},
+                  {"atanh", 1}, {"pow", 2},   {"fmod", 2},  {"hypot", 2}, {"atan2", 2}};
+
+static bool is_called(const char *text, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *at = strstr(text, name); at; at = strstr(at + 1, name)) {
+        bool starts = at == text || !hone_is_word_char(at[-1]);
+        if (starts && at[len + strspn(at + len, " \t")] == '(')
+            return true;
+    }
+    return false;
+}
+
+/* "__attribute__((const)) float sqrtf(float);" for each that the text calls. */
+static const char *const_functions(const struct hone_coder_input *in)
+{
+    static const struct {
+        const char *end, *type;
+    } types[] = {{"", "double"}, {"f", "float"}};
+    const char *text = "", *source = hone_coder_source(in);
+    if (!strstr(source, "<math.h>"))
+        return text;
+    for (size_t i = 0; i < HONE_COUNTOF(with_errno); i++)
+        for (size_t t = 0; t < HONE_COUNTOF(types); t++) {
+            const char *type = types[t].type;
+            const char *name = hone_pool_printf(in->pool, "%s%s", with_errno[i].name, types[t].end);
+            if (is_called(source, name))
+                text = hone_pool_printf(in->pool, "%s__attribute__((const)) %s %s(%s%s%s);\n", text,
+                                        type, name, type, with_errno[i].n_args == 2 ? ", " : "",
+                                        with_errno[i].n_args == 2 ? type : "");
+        }
+    return text;
+}
+
 static char *fast_math_apply(const struct hone_coder_input *in, const struct hone_coder_site *site,
                              struct hone_err *err)
 {
     (void)site;
     (void)err;
-    return add_option(in, "fast-math");
+    return add_option(in, "fast-math", const_functions(in));
 }
 
 static size_t unroll_sites(const struct hone_coder_input *in, struct hone_coder_site *ret,
@@ -50,7 +97,7 @@ static char *unroll_apply(const struct hone_coder_input *in, const struct hone_c
 {
     (void)site;
     (void)err;
-    return add_option(in, "unroll-loops");
+    return add_option(in, "unroll-loops", "");
 }
 
 const struct hone_rewrite hone_rewrite_fast_math = {

@@ -15,7 +15,7 @@
 struct bins {
     const struct hone_cuda_kernel *k;
     const struct hone_cuda_axis *row;
-    const struct hone_c_node *target; /* H[b] of the one atomic */
+    const struct hone_c_node *target; /* H[b] or H + b of the one atomic */
     size_t param;                     /* which one H is */
     const char *type, *count;         /* of the elements; bins in the launcher's words */
 };
@@ -30,6 +30,17 @@ static bool is_countable(const char *type)
     return false;
 }
 
+/* H[b] of &H[b], H + b itself; NULL: neither. */
+static const struct hone_c_node *read_target(const struct hone_c_node *to)
+{
+    bool is_sum = to && to->kind == HONE_C_BINARY && strcmp(to->op, "+") == 0;
+    if (is_sum && hone_c_strip(to->first)->kind == HONE_C_REF)
+        return to;
+    const struct hone_c_node *of =
+        to && to->kind == HONE_C_UNARY && strcmp(to->op, "&") == 0 ? hone_c_strip(to->first) : NULL;
+    return of && of->kind == HONE_C_SUBSCRIPT ? of : NULL;
+}
+
 /* The one atomic of the kernel, an addition to an element of a parameter that nothing else names. */
 static bool read_atomic(struct bins *b)
 {
@@ -39,13 +50,14 @@ static bool read_atomic(struct bins *b)
             if (n->kind != HONE_C_CALL || strncmp(n->name, "atomic", 6) != 0)
                 continue;
             const struct hone_c_node *to = hone_c_strip(hone_c_child(n, 1));
-            if (b->target || strcmp(n->name, "atomicAdd") != 0 || !to || to->kind != HONE_C_UNARY ||
-                strcmp(to->op, "&") != 0 || n->parent->kind == HONE_C_BINARY)
+            if (b->target || strcmp(n->name, "atomicAdd") != 0 || n->parent->kind == HONE_C_BINARY)
                 return false;
-            b->target = hone_c_strip(to->first);
+            b->target = read_target(to);
+            if (!b->target)
+                return false;
         }
     }
-    if (!b->target || b->target->kind != HONE_C_SUBSCRIPT)
+    if (!b->target)
         return false;
     const struct hone_c_node *root = hone_c_strip(b->target->first);
     size_t n_uses = 0;

@@ -371,8 +371,8 @@ static bool choose_vectors(const struct hone_coder_input *in, struct hone_sum_ne
     return !n->along_sum || (suits(&a, n->sum->var) && !n->sum->is_small);
 }
 
-/* Rows without columns are worth a block where they read something in common: the vector of a product.
- * The squares of a row are the work of several accumulators. */
+/* Rows without columns are worth a block where they read something in common: the vector of a
+ * product. The squares of a row are the work of several accumulators. */
 static bool have_common(const struct hone_coder_input *in, const struct hone_sum_nest *n)
 {
     struct accesses a;

@@ -8,7 +8,9 @@ enum { NESTS_SHOWN = 3, PLACE_BYTES = 60 };
 
 /* Where rewrites have places; is_normal: one of them is in the normal form. */
 struct places {
-    const struct hone_c_node *v[HONE_C_MAX_LOOPS];
+    struct {
+        uint32_t begin, end;
+    } v[HONE_C_MAX_LOOPS];
     size_t n;
     bool is_normal;
 };
@@ -22,8 +24,10 @@ static void find_places(const struct hone_coder_input *in, struct places *ret)
             if (sites[s].node->kind == HONE_C_FUNCTION)
                 continue; /* the rewrite of a whole text says nothing of one nest */
             ret->is_normal = ret->is_normal || sites[s].is_normal;
-            if (!sites[s].is_normal && ret->n < HONE_C_MAX_LOOPS)
-                ret->v[ret->n++] = sites[s].node;
+            if (sites[s].is_normal || ret->n == HONE_C_MAX_LOOPS)
+                continue;
+            ret->v[ret->n].begin = sites[s].begin;
+            ret->v[ret->n++].end = sites[s].end;
         }
     }
 }
@@ -32,7 +36,7 @@ static bool is_read(const struct hone_coder_input *in, const struct places *plac
                     const struct hone_c_loop *nest)
 {
     for (size_t i = 0; i < places->n; i++)
-        if (hone_c_contains(nest->node, places->v[i]))
+        if (places->v[i].begin < nest->node->end && nest->node->begin < places->v[i].end)
             return true;
     for (size_t i = 0; i < in->nest.n; i++) {
         const struct hone_c_loop *l = &in->nest.loops[i];

@@ -33,8 +33,9 @@ enum hone_budget_kind {
     HONE_N_BUDGETS
 };
 
-/* Why a round ends. Records and answers have the name; STOP_NONE: it has not ended. A new one: a
- * value here, its word in HONE_STOP_WORDS, its name in budget.c, its rule in next.c (why_stop). */
+/* Why a round ends. Records and answers have the name; STOP_NONE: it has not ended. Most are found
+ * by why_stop in next.c; EXHAUSTED by hone_next there; NO_SUBMISSIONS, and caps that are met while
+ * work runs, by driver.c. What a new one touches: docs/architecture.md, "What a change costs". */
 enum hone_stop_reason {
     HONE_STOP_NONE,
     HONE_STOP_BUDGET_WALL, /* the caps, in the order of their kinds */

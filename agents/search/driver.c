@@ -30,7 +30,7 @@ static struct hone_outlook look_around(const struct driver *d)
     const struct hone_tree *tree = &s->state.tree;
     bool is_open = !d->round->closing.why;
     if (is_open && tree->best != HONE_NO_NODE && !tree->nodes[tree->best]->is_expanded)
-        hone_search_expand_node(s, tree->nodes[tree->best]);
+        hone_search_list_steps(s, tree->nodes[tree->best]);
     const struct hone_planned look = {.n = 1, .wall_ms = hone_pace_look_room_ms(&s->pace)};
     return (struct hone_outlook){
         .state = &s->state,
@@ -153,6 +153,7 @@ static int confirm(struct driver *d, const struct hone_decision *decision, struc
     if (r < 0)
         return r;
     c->n_confirmed++;
+    c->n_wrong += n->is_wrong;
     if (n->is_refuted || !o.is_right || (c->node != HONE_NO_NODE && o.rank <= c->rank))
         return 0;
     c->node = n->index;
@@ -169,6 +170,7 @@ static int reopen(struct driver *d, const struct hone_decision *decision, struct
     (void)err;
     d->round->closing.why = HONE_STOP_NONE;
     d->round->closing.n_confirmed = 0;
+    d->round->closing.n_wrong = 0;
     d->s->phase = HONE_PHASE_SEARCH;
     return 0;
 }

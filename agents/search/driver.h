@@ -5,7 +5,7 @@
  *     for (;;) {
  *         outlook = what the process sees
  *         decision = hone_next(&outlook)
- *         row of the decision: evaluates, and commits its events (hone_search_commit: appended to
+ *         row of the decision: evaluates, and commits its events (hone_search_record_event: appended to
  *         the ledger, then applied to the state)
  *     }
  *

@@ -11,6 +11,7 @@
 #define CUDA_SWEEP_AFTER 2
 #define PLATEAU_AFTER    24
 #define CONFIRM_TRIES    3
+#define WRONG_FREE       6 /* wrong versions that are no tries */
 #define TREE_RESERVE     8 /* versions that an expansion and a sweep may still add */
 
 /* What was asked for: looked at longer, so that it is not luck alone. */
@@ -96,17 +97,27 @@ static bool wants_sweep(const struct hone_outlook *o, const struct hone_node *be
 }
 
 /* The best of short looks is partly luck: when a confirmation puts it behind another version, that
- * one is confirmed too while there is time, and always when nothing confirmed beats the baseline. */
+ * one is confirmed too while there is time. A wrong one is found early and costs little: some of
+ * them are no tries. The baseline comes when nothing is ahead of it by what was measured, or after
+ * the last try when nothing confirmed beats it. HONE_NO_NODE: none is due. */
+static int to_confirm(const struct hone_closing *c, const struct hone_tree *tree)
+{
+    int n_tries = c->n_confirmed - (int)hone_min_i64(c->n_wrong, WRONG_FREE);
+    if (tree->best == HONE_NO_NODE || tree->n_nodes == 1) /* a baseline alone says nothing */
+        return HONE_NO_NODE;
+    int node = n_tries < CONFIRM_TRIES                   ? tree->best
+               : n_tries == CONFIRM_TRIES && c->rank < 1 ? 0
+                                                         : HONE_NO_NODE;
+    return node == c->node ? HONE_NO_NODE : node;
+}
+
 static struct hone_decision close_round(const struct hone_outlook *o)
 {
     const struct hone_closing *c = o->closing;
-    const struct hone_tree *tree = &o->state->tree;
-    bool is_last = c->n_confirmed == CONFIRM_TRIES - 1;
     bool may_confirm = o->may_confirm && !c->is_cut;
-    if (may_confirm && c->n_confirmed < CONFIRM_TRIES && tree->best != HONE_NO_NODE &&
-        tree->best != c->node) /* the last one is the baseline's when all else was slower */
-        return (struct hone_decision){HONE_NEXT_CONFIRM, is_last && c->rank < 1 ? 0 : tree->best,
-                                      HONE_STOP_NONE};
+    int node = may_confirm ? to_confirm(c, &o->state->tree) : HONE_NO_NODE;
+    if (node != HONE_NO_NODE)
+        return (struct hone_decision){HONE_NEXT_CONFIRM, node, HONE_STOP_NONE};
     bool is_short =
         c->why == HONE_STOP_TARGET && c->node != HONE_NO_NODE && c->speedup < o->stop_at_speedup;
     enum hone_next what = is_short && may_confirm ? HONE_NEXT_REOPEN : HONE_NEXT_END;

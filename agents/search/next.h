@@ -5,7 +5,7 @@
  * In this order: the baseline, what was submitted, a sweep and a longer look at the best, answers of
  * models, a step of the policy. A reason to stop closes the round at once, except a plateau: then
  * what was begun ends first (waits_for_begun in next.c). A round that closes confirms its best, up
- * to three versions, and ends. */
+ * to three versions, the baseline when none of them beats it, and ends. */
 #ifndef HONE_AGENTS_NEXT_H
 #define HONE_AGENTS_NEXT_H
 
@@ -39,6 +39,7 @@ enum hone_picked {
 struct hone_closing {          /* of a round */
     enum hone_stop_reason why; /* NONE: it is open */
     int n_confirmed;           /* confirmations that ended */
+    int n_wrong;               /* of them, of versions that were found wrong */
     bool is_cut;               /* the cap stopped one: there is no other */
     int node;                  /* the best of those that stand; HONE_NO_NODE */
     double rank;               /* its measure, against the baseline */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agents/search/options.h"
 
-const char *const hone_search_policy_words[] = {"puct", "ucb", "greedy", "chain", "random", NULL};
+const char *const hone_search_policy_words[] = {"puct",  "archive", "ucb", "greedy",
+                                                "chain", "random",  NULL};
 const char *const hone_search_coder_words[] = {"rules", "llm", "auto", "external", NULL};
 const char *const hone_search_planner_words[] = {"rules", "llm", "external", NULL};
 

@@ -17,6 +17,7 @@
 #define UNSEEN          2.5  /* times the guess: the room of the first look */
 #define RESERVE_LEAST   0.25 /* of the cap */
 #define RESERVE_MOST    0.9
+#define RESERVE_GUESSED 0.5 /* at most, until one was seen: guesses are two to six times too long */
 #define SHORTENED       0.75   /* of a confirmation: less time is kept back for none */
 #define LAST            0.3    /* ... and where nothing else is left to do */
 #define MARGIN          1.1    /* so that the next screens do not shut the confirmation out */
@@ -127,11 +128,15 @@ int64_t hone_pace_settings(const struct hone_pace *p, int64_t room_ms)
 
 int64_t hone_pace_reserve_ms(const struct hone_pace *p, int64_t cap_ms, int64_t left_ms)
 {
-    int64_t needs = hone_pace_confirm_ms(p);
+    bool is_guess = p->confirm <= 0;
+    int64_t needs = hone_pace_confirm_ms(p), kept = (int64_t)(MARGIN * (double)needs);
+    int64_t least = is_guess ? hone_pace_last_confirm_ms(p) : hone_pace_least_confirm_ms(p);
     int64_t share = (int64_t)(RESERVE_LEAST * (double)cap_ms);
-    if ((double)needs > RESERVE_MOST * (double)cap_ms || hone_pace_least_confirm_ms(p) > left_ms)
+    if ((double)needs > RESERVE_MOST * (double)cap_ms || least > left_ms)
         return 0;
-    return hone_max_i64((int64_t)(MARGIN * (double)needs), hone_min_i64(share, RESERVE_MOST_MS));
+    if (is_guess)
+        kept = hone_min_i64(kept, (int64_t)(RESERVE_GUESSED * (double)cap_ms));
+    return hone_max_i64(kept, hone_min_i64(share, RESERVE_MOST_MS));
 }
 
 int64_t hone_pace_cap_ms(const struct hone_pace *p)

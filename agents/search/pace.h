@@ -45,8 +45,9 @@ int64_t hone_pace_last_confirm_ms(const struct hone_pace *pace);
 int64_t hone_pace_sweep_ms(const struct hone_pace *pace, size_t n_settings);
 /* Settings of a sweep of two rungs that take half of the room. */
 int64_t hone_pace_settings(const struct hone_pace *pace, int64_t room_ms);
-/* What of a cap is kept back for the confirmation; 0: the cap, or what is left of it, is too short
- * for one. */
+/* What of a cap is kept back for the confirmation: at most half of it until one was seen, so that a
+ * guess leaves time for something to confirm (of 55 s, 49 were kept for one that took 21). 0: the
+ * cap, or what is left of it, is too short for one. */
 int64_t hone_pace_reserve_ms(const struct hone_pace *pace, int64_t cap_ms, int64_t left_ms);
 /* The least cap with room for screens and a confirmation, rounded up. */
 int64_t hone_pace_cap_ms(const struct hone_pace *pace);

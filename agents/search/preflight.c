@@ -315,7 +315,7 @@ static int evaluate(struct exam *x, const struct hone_task *task, const char *so
 {
     struct hone_tool_ctx ctx = *x->ctx;
     const struct hone_evaluation_request req = {.task = task,
-                                                .target = x->options->target,
+                                                .target = task->target,
                                                 .source = source,
                                                 .tier = HONE_TIER_SCREEN,
                                                 .subject = "preflight: the baseline",

@@ -281,7 +281,7 @@ static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *er
     s->policy_ctx = (struct hone_policy_ctx){
         .tree = &s->state.tree,
         .credit = &s->state.credit,
-        .expand = hone_search_expand_node,
+        .expand = hone_search_list_steps,
         .expand_arg = s,
         .seed = s->options->seed,
     };
@@ -318,7 +318,7 @@ static int end_round(struct hone_search *s, const struct hone_round *round,
     hone_search_tell_wait(s);
     fill_result(s, round, ret);
     struct hone_event e = {.type = HONE_EVENT_END, .end = {.search = s->id, .result = ret}};
-    r = hone_search_commit(s, &e, NULL, NULL, err);
+    r = hone_search_record_event(s, &e, NULL, NULL, err);
     return r < 0 ? r : hone_ledger_sync(hone_workspace_ledger(s->ctx->app->ws), err);
 }
 

@@ -201,7 +201,7 @@ static void find_again(struct hone_search *s, const struct hone_coder_begun *b)
     for (int i = 0; i < s->state.tree.n_nodes; i++) {
         struct hone_node *n = s->state.tree.nodes[i];
         if (!n->is_expanded)
-            hone_search_expand_node(s, n);
+            hone_search_list_steps(s, n);
         for (size_t k = 0; k < n->n_actions && s->ahead->n < HONE_MAX_CODERS; k++) {
             struct hone_action *a = &n->actions[k];
             if (a->is_tried || !is_begun(b, a->rewrite->name, a->site.anchor, a->site.variant))

@@ -200,14 +200,10 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *attem
                          struct hone_search_outcome *ret, struct hone_err *err);
 int hone_search_root(struct hone_search *s, struct hone_err *err);
 int hone_search_expand(struct hone_search *s, const struct hone_pick *pick, struct hone_err *err);
-void hone_search_expand_node(void *search, struct hone_node *node); /* fills in actions */
+void hone_search_list_steps(void *search, struct hone_node *node); /* fills in actions */
 /* A step of whoever thought of it; the action need not be one of the version's. */
 int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_action *action,
                     double propensity, struct hone_err *err);
-/* On cuda: what limits the version, by counters; a failure leaves it without. screen_ms: how long
- * an evaluation takes. */
-int hone_search_profile(struct hone_search *s, struct hone_node *draft, int64_t screen_ms,
-                        struct hone_err *err);
 int hone_search_set_branch(struct hone_search *s, struct hone_err *err);
 
 /* "incorrect (wrong_value)", in the search's pool. */
@@ -351,8 +347,8 @@ void hone_search_put_profile(struct hone_event_result *result, const struct hone
                              struct hone_pool *pool);
 /* Writes the event, then applies it. Id, counts and clock are filled in, those of the outcome too
  * (NULL: nothing was evaluated). draft: the version that it brings, or NULL. */
-int hone_search_commit(struct hone_search *s, struct hone_event *event,
-                       const struct hone_search_outcome *outcome, struct hone_node *draft,
-                       struct hone_err *err);
+int hone_search_record_event(struct hone_search *s, struct hone_event *event,
+                             const struct hone_search_outcome *outcome, struct hone_node *draft,
+                             struct hone_err *err);
 
 #endif

@@ -42,8 +42,9 @@ static void drop_stale(struct hone_node *node, const struct hone_merge *m, size_
 static void add(struct hone_search *s, struct hone_node *node, const struct hone_rewrite *rewrite,
                 const struct hone_merge *m)
 {
+    const struct hone_tree *t = &s->state.tree;
     const struct hone_strategy *theirs = m->edge->strategy;
-    const struct hone_node *sibling = s->state.tree.nodes[m->sibling];
+    const struct hone_node *sibling = t->nodes[m->sibling];
     size_t n = node->n_actions;
     struct hone_action *all = hone_pool_alloc(s->pool, (n + 1) * sizeof(*all));
     if (n > 0)
@@ -51,7 +52,11 @@ static void add(struct hone_search *s, struct hone_node *node, const struct hone
     struct hone_action *a = &all[n];
     *a = (struct hone_action){.rewrite = rewrite,
                               .strategy = hone_strategy_of(rewrite),
-                              .rule = "two versions of one parent gained by different steps",
+                              .rule = m->edge->parent ==
+                                              t->nodes[hone_merge_base(t, node->index)]->parent
+                                          ? "two versions of one parent gained by different steps"
+                                          : "a version of another cell of the archive gained by a "
+                                            "step that is not on this one's way",
                               .values = "",
                               .boost = 1,
                               .discount = 1,
@@ -63,8 +68,8 @@ static void add(struct hone_search *s, struct hone_node *node, const struct hone
         s->pool, "%s %s: %s the version before it%s", theirs->id,
         m->edge->plan ? hone_plain_line(s->pool, m->edge->plan, HONE_LIMIT_TRIED_BYTES)
                       : theirs->words,
-        hone_step_text(s->state.tree.nodes[sibling->parent], sibling, s->pool),
-        hone_step_basis_text(s->state.tree.nodes[sibling->parent], sibling, s->pool));
+        hone_step_text(t->nodes[sibling->parent], sibling, s->pool),
+        hone_step_basis_text(t->nodes[sibling->parent], sibling, s->pool));
     hone_site_whole(&a->site, node->source, node->hash);
     hone_step_order_extend(all, n + 1);
     node->actions = all;
@@ -73,17 +78,27 @@ static void add(struct hone_search *s, struct hone_node *node, const struct hone
                        node->n_findings ? node->findings[0].class_id : HONE_N_CLASSES, all, n + 1);
 }
 
-void hone_search_list_merges(struct hone_search *s, struct hone_node *node)
+/* archive: NULL: siblings alone. */
+static void list_merges(struct hone_search *s, struct hone_node *node,
+                        const struct hone_archive *archive)
 {
     const struct hone_rewrite *rewrite = hone_coder_merging(s->coder);
     struct hone_merge m[HONE_MERGES];
     size_t n = 0;
-    if (rewrite && !hone_credit_is_banned(&s->state.credit, hone_strategy_of(rewrite)))
+    if (rewrite && !hone_credit_is_banned(&s->state.credit, hone_strategy_of(rewrite))) {
         n = hone_merges_of(&s->state.tree, node->index, m);
+        n = archive ? hone_merges_across(&s->state.tree, archive, node->index, m, n) : n;
+    }
     drop_stale(node, m, n);
     for (size_t i = 0; i < n && node->n_actions < HONE_TREE_MAX_ACTIONS; i++)
         if (!is_listed(node, m[i].sibling))
             add(s, node, rewrite, &m[i]);
+}
+
+void hone_search_list_merges(struct hone_search *s, struct hone_node *node)
+{
+    if (!s->policy->uses_archive) /* else before the next choice, with the archive as it is then */
+        list_merges(s, node, NULL);
 }
 
 static bool lists_any(const struct hone_node *node)
@@ -100,14 +115,20 @@ void hone_search_list_all_merges(struct hone_search *s)
     const struct hone_tree *t = &s->state.tree;
     if (!hone_coder_asks_model(hone_coder_name(s->coder)) || t->n_nodes == 0)
         return;
+    HONE_AUTOFREE struct hone_archive *archive = NULL;
+    if (s->policy->uses_archive) {
+        archive = hone_calloc(1, sizeof(*archive));
+        hone_archive_fill(&s->policy_ctx);
+        hone_archive_of(t, archive);
+    }
     HONE_AUTOFREE int *n_won = hone_calloc((size_t)t->n_nodes, sizeof(*n_won)); /* children */
     for (size_t i = 0; i < t->n_edges; i++)
         n_won[t->edges[i].parent] += hone_merge_has_won(t, &t->edges[i]);
     for (int i = 0; i < t->n_nodes; i++) {
         int parent = t->nodes[hone_merge_base(t, i)]->parent;
-        bool may = parent != HONE_NO_NODE && n_won[parent] > 1;
+        bool may = parent != HONE_NO_NODE && (archive || n_won[parent] > 1);
         if (t->nodes[i]->is_expanded && (may || lists_any(t->nodes[i])))
-            hone_search_list_merges(s, t->nodes[i]);
+            list_merges(s, t->nodes[i], archive);
     }
 }
 

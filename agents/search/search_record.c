@@ -208,7 +208,7 @@ static int record_start(struct hone_search *s, const char *key, struct hone_err 
                                      .coder = hone_coder_name(s->coder),
                                      .machine = machine_of(s)}};
     hone_search_options_put(s->options, &e.start);
-    return hone_search_commit(s, &e, NULL, NULL, err);
+    return hone_search_record_event(s, &e, NULL, NULL, err);
 }
 
 int hone_search_read_record(struct hone_search *s, bool *ret_is_known, struct hone_err *err)
@@ -298,7 +298,7 @@ static struct hone_json *legal_json(const struct hone_node *node)
 int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
                             const struct hone_action *a, double propensity, struct hone_err *err)
 {
-    HONE_AUTOJSON struct hone_json *features = hone_state_features_json(&node->features, 0);
+    HONE_AUTOJSON struct hone_json *features = hone_features_json(&node->features, 0);
     HONE_AUTOJSON struct hone_json *legal = legal_json(node);
     struct hone_event e = {.type = HONE_EVENT_STEP,
                            .step = {.search = s->id,
@@ -322,7 +322,7 @@ int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
                                     .planner = HONE_PLANNER_VERSION,
                                     .features = features,
                                     .legal = legal}};
-    return hone_search_commit(s, &e, NULL, NULL, err);
+    return hone_search_record_event(s, &e, NULL, NULL, err);
 }
 
 static void put_outcome(struct hone_event_result *r, const struct hone_search_outcome *o)
@@ -382,7 +382,7 @@ int hone_search_draft(struct hone_search *s, struct hone_event_result *r,
                       struct hone_pool *pool, struct hone_node **ret, struct hone_err *err)
 {
     put_outcome(r, o);
-    r->measured = hone_state_features_json(&o->measured, 0);
+    r->measured = hone_features_json(&o->measured, 0);
     hone_pool_defer(pool, free_json, r->measured);
     r->node = s->state.tree.next_number;
     *ret = hone_state_draft(&s->state, r, source);
@@ -401,9 +401,9 @@ static void tell_event(const struct hone_search *s, uint64_t n)
     s->options->on_event(s->options->on_event_arg, n, digest);
 }
 
-int hone_search_commit(struct hone_search *s, struct hone_event *e,
-                       const struct hone_search_outcome *o, struct hone_node *draft,
-                       struct hone_err *err)
+int hone_search_record_event(struct hone_search *s, struct hone_event *e,
+                             const struct hone_search_outcome *o, struct hone_node *draft,
+                             struct hone_err *err)
 {
     HONE_AUTOJSON struct hone_json *measured = NULL;
     uint64_t n = 0;
@@ -416,7 +416,7 @@ int hone_search_commit(struct hone_search *s, struct hone_event *e,
     if (o) {
         put_outcome(&e->result, o);
         if (!e->result.measured)
-            measured = e->result.measured = hone_state_features_json(&o->measured, 0);
+            measured = e->result.measured = hone_features_json(&o->measured, 0);
     }
     int r = hone_event_append(ledger_of(s), e, &n, err);
     if (r < 0)

@@ -42,7 +42,7 @@ static int record_look(struct hone_search *s, enum hone_result_kind kind, const 
     event.result.note = why;
     event.result.is_gain = !why;
     *ret_why = why;
-    return hone_search_commit(s, &event, o, NULL, err);
+    return hone_search_record_event(s, &event, o, NULL, err);
 }
 
 /* ---- decide ---- */
@@ -240,7 +240,7 @@ static int keep_setting(struct hone_search *s, struct hone_node *node,
     if (hone_search_draft(s, &event.result, &o, source, pool, &n, NULL) < 0)
         return 0;
     hone_search_tell(s, "tune %s: %.3gx", words, o.ratio);
-    r = hone_search_commit(s, &event, &o, n, err);
+    r = hone_search_record_event(s, &event, &o, n, err);
     return r < 0 ? r : hone_search_set_branch(s, err);
 }
 
@@ -270,7 +270,7 @@ static int try_points(struct hone_search *s, struct hone_node *node, const struc
     hone_search_put_known(&event.result, node);
     event.result.parent = hone_state_number(&s->state, node->parent);
     event.result.settings = settings ? settings : node->settings;
-    return hone_search_commit(s, &event, ret, NULL, err);
+    return hone_search_record_event(s, &event, ret, NULL, err);
 }
 
 static const struct hone_point *best_of(const struct hone_array *points,

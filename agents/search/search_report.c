@@ -14,21 +14,28 @@
 #include "agents/model/journal.h"
 #include "agents/search/events.h"
 #include "agents/search/usage.h"
+#include "tools/best_measurement.h"
 #include "workspace/ledger.h"
+#include "workspace/records.h"
 
 #define MAX_STEPS   100000
 #define NAMES_SHOWN 12
 #define MAX_STEERS  1000
 
-enum { MAX_READINGS = 3 };
+enum { MAX_READINGS = 3, MAX_BARRED = 64 };
+
+/* What find_last and on_record read. */
+static const char *const beginnings[] = {"search.start", "search.run", NULL};
+static const char *const records[] = {"search.",       "model.",           HONE_RECORD_START,
+                                      HONE_RECORD_END, HONE_RECORD_COMMIT, NULL};
 
 struct hone_search_reader {
     struct hone_workspace *ws;
     const char *wanted;
     struct hone_pool *pool;
     struct hone_search_report *report;
-    struct hone_search_report own; /* what report points to, of a reader that is kept */
-    struct hone_ledger_place place;
+    struct hone_search_report own;             /* what report points to, of a reader that is kept */
+    struct hone_ledger_place place, barred_at; /* barred_at: what was recorded when bar looked */
     bool is_damaged, is_stale, has_new_models;
     struct hone_report_step intent; /* of the step that has no result yet */
     struct hone_report_step *steps;
@@ -229,13 +236,13 @@ static void begin_evaluation(struct hone_search_reader *r, const struct hone_jso
 static void on_evaluation(struct hone_search_reader *r, const char *type,
                           const struct hone_json *data)
 {
-    if (strcmp(type, "evaluation.start") == 0) {
+    if (strcmp(type, HONE_RECORD_START) == 0) {
         begin_evaluation(r, data);
         return;
     }
-    bool is_end = strcmp(type, "evaluation.end") == 0;
+    bool is_end = strcmp(type, HONE_RECORD_END) == 0;
     struct hone_report_evaluation *e =
-        is_end || strcmp(type, "commit") == 0 ? find_evaluation(r, data) : NULL;
+        is_end || strcmp(type, HONE_RECORD_COMMIT) == 0 ? find_evaluation(r, data) : NULL;
     if (e && is_end) {
         e->verdict = text(r, data, "verdict");
         e->reason = text(r, data, "reason");
@@ -283,6 +290,50 @@ static void sum_up(struct hone_search_reader *r)
         of[HONE_BUDGET_TOKENS].spent +=
             (double)(m[i].tokens_in + m[i].tokens_out + m[i].tokens_lost);
     }
+}
+
+/* ---- what may not be claimed ---- */
+
+/* That it was found wrong, else the end's doubt of a gain that is of it. Owned; NULL: neither. */
+static char *bar_of(struct hone_search_reader *r, const struct hone_report_step *s)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    const struct hone_json *end = r->report->end;
+    const char *wrong = hone_refutation_of(hone_workspace_history(r->ws), s->commit, pool);
+    bool is_doubted = end && s->verdict && strcmp(s->verdict, "faster") == 0 &&
+                      strcmp(hone_json_get_str(end, "best_commit", ""), s->commit) == 0;
+    const char *why = wrong || !is_doubted ? wrong : hone_json_get_str(end, "doubt", NULL);
+    return why ? hone_strdup(why) : NULL;
+}
+
+/* A version may be found wrong after its search, by anybody: asked anew whenever something was
+ * recorded. Of a long search the last MAX_BARRED confirmations. */
+static void bar(struct hone_search_reader *r)
+{
+    size_t n = 0;
+    if (r->barred_at.segment == r->place.segment && r->barred_at.offset == r->place.offset)
+        return;
+    r->barred_at = r->place;
+    for (size_t i = r->n_steps; i-- > 0 && n < MAX_BARRED;) {
+        struct hone_report_step *s = &r->steps[i];
+        if (strcmp(s->kind, "confirm") != 0 || !s->commit)
+            continue;
+        HONE_AUTOFREE char *why = bar_of(r, s);
+        if (!why || !s->barred || strcmp(why, s->barred) != 0)
+            s->barred = kept(r, why);
+        n++;
+    }
+}
+
+const char *hone_search_report_barred(const struct hone_search_report *report)
+{
+    const struct hone_report_step *steps = report->steps.v;
+    const char *best = report->end ? hone_json_get_str(report->end, "best_commit", NULL) : NULL;
+    for (size_t i = report->steps.n; best && i-- > 0;)
+        if (steps[i].commit && strcmp(steps[i].kind, "confirm") == 0 &&
+            strcmp(steps[i].commit, best) == 0)
+            return steps[i].barred;
+    return NULL;
 }
 
 /* ---- the pass ---- */
@@ -417,12 +468,13 @@ static int read_all(struct hone_search_reader *r, struct hone_err *err)
     struct hone_err cause = HONE_ERR_INIT;
     *r->report = (struct hone_search_report){.id = NULL};
     r->place = (struct hone_ledger_place){.segment = 0};
+    r->barred_at = r->place;
     r->last = NULL;
     r->is_stale = false;
-    int rc = hone_ledger_scan_type(ledger, "search.", find_last, r, &cause);
+    int rc = hone_ledger_scan_types(ledger, beginnings, find_last, r, &cause);
     r->is_damaged = rc == HONE_E_CORRUPT;
     if (rc == 0 || rc == HONE_E_CORRUPT)
-        rc = hone_ledger_follow(ledger, "", &r->place, on_record, r, &cause);
+        rc = hone_ledger_follow_types(ledger, records, &r->place, on_record, r, &cause);
     return rc < 0 ? hone_fail(err, (enum hone_code)rc, "reading the ledger: %.300s", cause.message)
                   : 0;
 }
@@ -430,9 +482,9 @@ static int read_all(struct hone_search_reader *r, struct hone_err *err)
 static int read_on(struct hone_search_reader *r, struct hone_err *err)
 {
     struct hone_search_report *report = r->report;
-    int rc =
-        r->last ? hone_ledger_follow(hone_workspace_ledger(r->ws), "", &r->place, on_record, r, err)
-                : read_all(r, err);
+    int rc = r->last ? hone_ledger_follow_types(hone_workspace_ledger(r->ws), records, &r->place,
+                                                on_record, r, err)
+                     : read_all(r, err);
     /* another one of that name may begin while this is read */
     for (int i = 0; rc == 0 && r->is_stale && i < MAX_READINGS; i++)
         rc = read_all(r, err);
@@ -444,6 +496,7 @@ static int read_on(struct hone_search_reader *r, struct hone_err *err)
     report->evaluations = (struct hone_array){.v = r->evaluations, .n = r->n_evaluations};
     report->steers = (struct hone_array){.v = r->steers, .n = r->n_steers};
     report->intent = r->intent;
+    bar(r);
     if (r->has_new_models)
         rc = read_models(r, err);
     r->has_new_models = r->has_new_models && rc < 0;

@@ -23,6 +23,8 @@ struct hone_report_step { /* a result, with the intent that came before it */
     double ratio;               /* of this measurement; NaN */
     double ratio_low, ratio_high; /* 95 % interval of 2^value; 0: none */
     const char *verdict, *reason, *commit, *note, *evaluation;
+    const char *barred; /* a confirmation's: why its figure may not be claimed, such as that its
+                           version was found wrong, in whatever run; NULL: it may */
     bool is_implemented, is_gain, is_declined;
     int64_t elapsed_ms, evaluations; /* of the search, when it was over */
     int64_t wall_ms;                 /* of this evaluation */
@@ -78,6 +80,9 @@ struct hone_search_reader *hone_search_reader_new(struct hone_workspace *ws, con
 void hone_search_reader_free(struct hone_search_reader *reader); /* NULL is fine */
 int hone_search_reader_read(struct hone_search_reader *reader,
                             const struct hone_search_report **ret, struct hone_err *err);
+
+/* Why the figure that the search ended with may not be claimed; NULL: it may, or there is none. */
+const char *hone_search_report_barred(const struct hone_search_report *report);
 
 /* For people; how much of the tree is shown is bounded, what is left out is counted. Owned. */
 char *hone_search_report_markdown(const struct hone_search_report *report,

@@ -5,13 +5,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/rests_text.h"
 #include "workspace/base/clock.h"
 
 #define MAX_TREE_LINES 150
 #define MAX_DEPTH      24
 #define MAX_KINDS      40
 #define TABLE_CELL     80
-#define RESTS_BYTES    400
+#define LINE_BYTES     400
 #define HINT_CELL      300
 
 static const struct hone_report_step *steps_of(const struct hone_search_report *s)
@@ -55,7 +56,7 @@ static void put_unconfirmed(struct hone_buf *b, const struct hone_search_report 
     if (!why)
         return;
     hone_buf_str(b, ": ");
-    put_plain(b, why, RESTS_BYTES);
+    put_plain(b, why, LINE_BYTES);
 }
 
 static void put_waits(struct hone_buf *b, const struct hone_search_report *s)
@@ -68,7 +69,7 @@ static void put_waits(struct hone_buf *b, const struct hone_search_report *s)
                     ms / 1e3);
     if (holder) {
         hone_buf_str(b, ", last for ");
-        put_plain(b, holder, RESTS_BYTES);
+        put_plain(b, holder, LINE_BYTES);
     }
     hone_buf_str(b, ".\n\n");
 }
@@ -79,7 +80,7 @@ static void put_unread(struct hone_buf *b, const struct hone_search_report *s)
     if (!unread)
         return;
     hone_buf_str(b, "No rule reads ");
-    put_plain(b, unread, RESTS_BYTES);
+    put_plain(b, unread, LINE_BYTES);
     hone_buf_str(b, ".\n\n");
 }
 
@@ -109,6 +110,10 @@ static void put_result(struct hone_buf *b, const struct hone_search_report *s)
                         verdict, speedup, low, high);
     else
         put_unconfirmed(b, s);
+    double over_flag = hone_json_get_f64(s->end, "vs_fast_math", (double)NAN);
+    if (over_flag < 1)
+        hone_buf_printf(b, "; **one flag is faster**: %.3gx over the baseline with -ffast-math",
+                        over_flag);
     double bound = hone_json_get_f64(s->end, "percent_of_bound", (double)NAN);
     if (isfinite(bound) && bound > 0)
         hone_buf_printf(b, "; %.3g %% of what bytes and operations allow on this machine", bound);
@@ -117,12 +122,12 @@ static void put_result(struct hone_buf *b, const struct hone_search_report *s)
                *doubt = hone_json_get_str(s->end, "doubt", NULL);
     if (doubt) {
         hone_buf_str(b, "**Not to be claimed**: ");
-        put_plain(b, doubt, RESTS_BYTES);
+        put_plain(b, doubt, LINE_BYTES);
         hone_buf_str(b, ".\n\n");
     }
     if (rests_on) {
         hone_buf_str(b, "Rests on: ");
-        put_plain(b, rests_on, RESTS_BYTES);
+        put_plain(b, rests_on, HONE_RESTS_BYTES);
         hone_buf_str(b, ".\n\n");
     }
     put_unread(b, s);
@@ -498,6 +503,7 @@ static struct hone_json *step_json(const struct hone_report_step *s)
     set_text(json, "commit", s->commit);
     set_text(json, "evaluation", s->evaluation);
     set_text(json, "note", s->note);
+    set_text(json, "barred", s->barred);
     hone_json_set_bool(json, "is_implemented", s->is_implemented);
     hone_json_set_bool(json, "is_gain", s->is_gain);
     hone_json_set_i64(json, "elapsed_ms", s->elapsed_ms);

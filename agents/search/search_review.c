@@ -205,5 +205,5 @@ int hone_search_learn_mix(struct hone_search *s, double p_rules, double p_llm, s
     hone_mix_learn(&mix, p_rules, p_llm);
     struct hone_event e = {.type = HONE_EVENT_WEIGHTS,
                            .weights = {.search = s->id, .rules = mix.rules, .llm = mix.llm}};
-    return hone_search_commit(s, &e, NULL, NULL, err);
+    return hone_search_record_event(s, &e, NULL, NULL, err);
 }

@@ -75,7 +75,7 @@ int hone_search_announce(struct hone_search *s, struct hone_err *err)
     struct hone_event e = {
         .type = HONE_EVENT_RUN,
         .run = {.search = s->id, .name = s->name, .caps = hone_search_caps(s->options)}};
-    return hone_search_commit(s, &e, NULL, NULL, err);
+    return hone_search_record_event(s, &e, NULL, NULL, err);
 }
 
 static int acknowledge(struct hone_search *s, const struct hone_steer_note *note,
@@ -90,7 +90,7 @@ static int acknowledge(struct hone_search *s, const struct hone_steer_note *note
     const char *what = note->strategy ? note->strategy : note->text ? note->text : "";
     hone_search_tell(s, "steered by %s: %s%s%.120s", note->by, hone_steer_actions[note->action],
                      *what ? " " : "", what);
-    return hone_search_commit(s, &e, NULL, NULL, err);
+    return hone_search_record_event(s, &e, NULL, NULL, err);
 }
 
 static int read_and_acknowledge(struct hone_search *s, struct hone_err *err)
@@ -135,7 +135,7 @@ static int answer(struct hone_search *s, const struct hone_submission *sub, cons
         .type = HONE_EVENT_ANSWER,
         .answer = {.search = s->id, .submission = (int64_t)sub->n, .status = status, .note = note}};
     hone_search_tell(s, "submission of %s %s: %.150s", sub->by, status, note);
-    return hone_search_commit(s, &e, NULL, NULL, err);
+    return hone_search_record_event(s, &e, NULL, NULL, err);
 }
 
 static struct hone_node *version_of(struct hone_search *s, const struct hone_submission *sub)

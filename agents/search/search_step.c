@@ -360,7 +360,7 @@ static void inherit_profile(const struct hone_search *s, struct hone_node *node)
     node->is_profiled = true;
 }
 
-void hone_search_expand_node(void *search, struct hone_node *node)
+void hone_search_list_steps(void *search, struct hone_node *node)
 {
     struct hone_search *s = search;
     inherit_profile(s, node);
@@ -378,17 +378,17 @@ void hone_search_expand_node(void *search, struct hone_node *node)
     if (!node->is_profiled) /* what the profile said stands */
         node->n_findings = hone_bottlenecks(s->target, &node->features, s->pool, node->findings);
     struct hone_step_list steps = hone_coder_steps(s->coder);
-    struct hone_legality_input legal = {&in,
-                                        &node->features,
-                                        node->findings,
-                                        node->n_findings,
-                                        &s->state.credit,
-                                        &s->state.tree,
-                                        node->index,
-                                        &steps};
+    struct hone_mask_input legal = {&in,
+                                    &node->features,
+                                    node->findings,
+                                    node->n_findings,
+                                    &s->state.credit,
+                                    &s->state.tree,
+                                    node->index,
+                                    &steps};
     HONE_AUTOFREE struct hone_action *actions =
         hone_calloc(HONE_TREE_MAX_ACTIONS, sizeof(*actions));
-    size_t n = hone_legal_actions(&legal, actions);
+    size_t n = hone_allowed_actions(&legal, actions);
     node->actions = hone_pool_alloc(s->pool, (n + 1) * sizeof(*actions));
     node->n_actions = n;
     for (size_t i = 0; i < n; i++) {
@@ -403,8 +403,10 @@ void hone_search_expand_node(void *search, struct hone_node *node)
     hone_search_list_merges(s, node);
 }
 
-int hone_search_profile(struct hone_search *s, struct hone_node *node, int64_t screen_ms,
-                        struct hone_err *err)
+/* On cuda: what limits the version, by counters; a failure leaves it without. screen_ms: how long
+ * an evaluation takes. */
+static int profile(struct hone_search *s, struct hone_node *node, int64_t screen_ms,
+                   struct hone_err *err)
 {
     if (strcmp(s->target, "cuda") != 0 || node->is_profiled)
         return 0;
@@ -476,11 +478,11 @@ int hone_search_root(struct hone_search *s, struct hone_err *err)
     r = hone_search_draft(s, &event.result, &o, naive, pool, &n, err);
     hone_search_tell(s, "baseline");
     if (r == 0) /* it stands in the record of its version */
-        r = hone_search_profile(s, n, o.wall_ms, err);
+        r = profile(s, n, o.wall_ms, err);
     if (r < 0)
         return r;
     hone_search_put_profile(&event.result, n, pool);
-    r = hone_search_commit(s, &event, &o, n, err);
+    r = hone_search_record_event(s, &event, &o, n, err);
     hone_search_tell_forecast(s);
     return r;
 }
@@ -536,7 +538,7 @@ static int finish(struct hone_search *s, struct trial *t, enum hone_step_end end
     r->reward = learnt.reward;
     r->is_implemented = learnt.moved == HONE_TRI_TRUE;
     r->is_gain = learnt.is_gain;
-    return hone_search_commit(s, &t->event, t->outcome, is_new ? node : NULL, err);
+    return hone_search_record_event(s, &t->event, t->outcome, is_new ? node : NULL, err);
 }
 
 static int accept_known(struct hone_search *s, struct trial *t, struct hone_node *known,
@@ -565,11 +567,11 @@ static int accept(struct hone_search *s, struct trial *t, const char *source, st
         return r;
     double best_before = hone_node_value_paired(tree->nodes[old_best], n);
     if (hone_state_is_best(&s->state, n) && n->value > best_before + PROFILE_AHEAD_LOG2)
-        r = hone_search_profile(s, n, hone_pace_screen_ms_with(&s->pace, o->wall_ms), err);
+        r = profile(s, n, hone_pace_screen_ms_with(&s->pace, o->wall_ms), err);
     if (r < 0)
         return r;
     hone_search_put_profile(&t->event.result, n, t->pool);
-    hone_search_expand_node(s, n);
+    hone_search_list_steps(s, n);
     r = finish(s, t, HONE_STEP_RIGHT, n, true, err);
     if (r == 0 && tree->best != old_best)
         r = hone_search_set_branch(s, err);

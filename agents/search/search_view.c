@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agents/search/search_internal.h"
+#include "agents/planner/archive.h"
 #include "agents/search/view.h"
 
 static void close_view(struct hone_search **s)
@@ -159,4 +160,41 @@ int hone_view_read(struct hone_tool_ctx *ctx, const struct hone_steer_search *se
     ret->steering = hone_pool_alloc(pool, sizeof(*ret->steering));
     hone_steering_init(ret->steering, search->id, search->target, pool);
     return hone_steering_read(ret->steering, hone_workspace_ledger(ctx->app->ws), err);
+}
+
+static struct hone_json *cell_json(const struct hone_search *s, const struct hone_archive *a,
+                                   const struct hone_archive_cell *c)
+{
+    const struct hone_node *n = s->state.tree.nodes[c->node];
+    struct hone_json *out = hone_json_new_object();
+    hone_json_set_str(out, "cell", hone_archive_words(a, c, s->pool));
+    hone_json_set_i64(out, "node", n->number);
+    hone_json_set_str(out, "commit", n->commit);
+    hone_json_set_str(out, "words", n->index == 0 ? "the baseline" : n->words);
+    hone_json_set_f64(out, "speedup", exp2(n->value));
+    hone_json_set_str(out, "look", n->basis.look);
+    hone_json_set_bool(out, "is_best", c->node == s->state.tree.best);
+    hone_json_set_i64(out, "versions", c->n_versions);
+    return out;
+}
+
+int hone_view_archive(struct hone_tool_ctx *ctx, const struct hone_steer_search *search,
+                      struct hone_json **ret, struct hone_err *err)
+{
+    HONE_CLEANUP(close_view) struct hone_search *s = NULL;
+    HONE_AUTOFREE struct hone_archive *a = hone_calloc(1, sizeof(*a));
+    int r = hone_search_view_open(ctx, search, &s, err);
+    if (r < 0)
+        return r;
+    hone_archive_fill(&s->policy_ctx);
+    hone_archive_of(&s->state.tree, a);
+    struct hone_json *axes = hone_json_new_array(), *cells = hone_json_new_array();
+    for (size_t i = 0; i < HONE_ARCHIVE_AXES; i++)
+        hone_json_push(axes, hone_json_new_str(a->axes[i].name));
+    for (size_t i = 0; i < a->n; i++)
+        hone_json_push(cells, cell_json(s, a, &a->cells[i]));
+    *ret = hone_json_new_object();
+    hone_json_set(*ret, "axes", axes);
+    hone_json_set(*ret, "cells", cells);
+    return 0;
 }

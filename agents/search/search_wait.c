@@ -84,8 +84,13 @@ void hone_search_tell_cut(struct hone_search *s, int64_t ms)
 void hone_search_tell_unconfirmed(struct hone_search *s)
 {
     int64_t left = hone_search_left_ms(s), needs = hone_pace_confirm_ms(&s->pace);
-    if (hone_pace_last_confirm_ms(&s->pace) <= left || s->unconfirmed)
+    if (s->unconfirmed)
         return;
+    if (hone_pace_last_confirm_ms(&s->pace) <= left) {
+        if (s->state.tree.n_nodes == 1)
+            s->unconfirmed = "there is nothing to confirm but the baseline itself";
+        return;
+    }
     s->unconfirmed = hone_pool_printf(
         s->pool,
         "a confirmation takes about %.2g s here, %.2g s were left; --budget-wall %.0fs has room%s",

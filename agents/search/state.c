@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/format/verdict.h"
+
 #define UNKNOWN_SE 0.02 /* of records that do not tell it */
 
 static const char *const tri_names[] = {
@@ -66,15 +68,6 @@ static enum hone_class class_of(const char *word)
     return (enum hone_class)i;
 }
 
-struct hone_json *hone_state_features_json(const struct hone_features *f, int first)
-{
-    struct hone_json *out = hone_json_new_object();
-    for (int i = first; i < HONE_N_FEATURES; i++)
-        if (f->v[i].is_present)
-            hone_json_set_f64(out, hone_feature_name((enum hone_feature_id)i), f->v[i].value);
-    return out;
-}
-
 static void read_measured(const struct hone_json *measured, struct hone_features *f)
 {
     for (int i = HONE_F_CORES; i < HONE_N_FEATURES; i++) {
@@ -103,7 +96,7 @@ struct hone_json *hone_state_profile_json(const struct hone_node *n)
         hone_json_set_str(profile, "hot_kernel", n->hot_kernel);
     if (n->profile)
         hone_json_set_str(profile, "words", n->profile);
-    hone_json_set(profile, "counters", hone_state_features_json(&n->features, HONE_F_SM_ACTIVE));
+    hone_json_set(profile, "counters", hone_features_json(&n->features, HONE_F_SM_ACTIVE));
     return profile;
 }
 
@@ -263,6 +256,8 @@ static void apply_look(struct hone_state *st, const struct hone_event_result *r,
 {
     n->is_decided = true;
     n->is_refuted = !r->is_gain;
+    n->is_wrong = n->is_refuted && r->verdict &&
+                  strcmp(r->verdict, hone_verdict_name(HONE_VERDICT_INCORRECT)) == 0;
     n->refuted_by = n->is_refuted ? keep(st, r->note) : NULL;
     n->value = isfinite(r->value) ? r->value : n->value;
     n->se = isfinite(r->se) ? r->se : n->se;

@@ -61,8 +61,6 @@ bool hone_state_is_best(const struct hone_state *state, const struct hone_node *
 const char *hone_state_tri_name(enum hone_tri tri);
 /* A profile as a record holds it. Owned. NULL: nothing is known. */
 struct hone_json *hone_state_profile_json(const struct hone_node *node);
-/* Features from `first` on. Owned. */
-struct hone_json *hone_state_features_json(const struct hone_features *features, int first);
 
 /* Over everything that hone_state_apply writes: equal states have equal digests. */
 void hone_state_digest(const struct hone_state *state, char ret[HONE_HASH_TEXT_BYTES]);

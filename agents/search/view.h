@@ -14,7 +14,7 @@
 #ifndef HONE_AGENTS_VIEW_H
 #define HONE_AGENTS_VIEW_H
 
-#include "agents/planner/legality.h"
+#include "agents/planner/step_mask.h"
 #include "agents/search/steer.h"
 #include "tools/tool.h"
 
@@ -54,5 +54,10 @@ struct hone_view {      /* everything lives in ctx->pool */
  * HONE_E_UNSUPPORTED: libclang is missing. */
 int hone_view_read(struct hone_tool_ctx *ctx, const struct hone_steer_search *search,
                    const char *commit, struct hone_view *ret, struct hone_err *err);
+/* Its archive (agents/planner/archive.h) as JSON: axes, and for each cell its bins in words, the
+ * version that stands for it (node, commit, words, speedup, look) and how many fell into it. The same
+ * for the same records. Owned. Errors as above. */
+int hone_view_archive(struct hone_tool_ctx *ctx, const struct hone_steer_search *search,
+                      struct hone_json **ret, struct hone_err *err);
 
 #endif

@@ -51,6 +51,38 @@ char *hone_c_edit_text(const struct hone_c_edits *e, uint32_t begin, uint32_t en
     return hone_pool_strdup(e->tree->pool, out.data ? out.data : "");
 }
 
+static uint32_t as_written(const struct hone_c_tree *t, uint32_t line)
+{
+    return t->lines ? t->lines[line - 1] : line;
+}
+
+uint32_t *hone_c_edit_lines(const struct hone_c_edits *e)
+{
+    const struct hone_c_tree *t = e->tree;
+    size_t room = t->len + 2, n = 0;
+    for (size_t i = 0; i < e->n; i++)
+        room += strlen(e->v[i].text);
+    uint32_t *out = hone_pool_alloc(t->pool, room * sizeof(*out)), at = 0, line = 1;
+    out[n++] = as_written(t, line);
+    for (size_t i = 0; i <= e->n; i++) {
+        const struct hone_c_edit last = {t->len, t->len, ""}, *edit = i < e->n ? &e->v[i] : &last;
+        if (edit->begin < at)
+            continue;
+        for (; at < edit->begin; at++)
+            if (t->source[at] == '\n')
+                out[n++] = as_written(t, ++line);
+        for (const char *c = edit->text; *c; c++)
+            if (*c == '\n')
+                out[n++] = as_written(t, line);
+        bool is_line = edit->begin == 0 || t->source[edit->begin - 1] == '\n';
+        for (; at < edit->end; at++)
+            line += t->source[at] == '\n';
+        if (is_line && !*edit->text) /* the line begins behind what was taken out */
+            out[n - 1] = as_written(t, line);
+    }
+    return out;
+}
+
 char *hone_c_indent(const struct hone_c_tree *tree, uint32_t offset)
 {
     uint32_t start = offset;

@@ -27,6 +27,9 @@ void hone_c_replace_refs(struct hone_c_edits *edits, const struct hone_c_node *t
 /* The range with the edits inside it applied; edits that cross its border are left out.
  * In the pool. */
 char *hone_c_edit_text(const struct hone_c_edits *edits, uint32_t begin, uint32_t end);
+/* For each line of the whole text with the edits the line of the source that it came from, as
+ * struct hone_c_tree has it; in the pool. */
+uint32_t *hone_c_edit_lines(const struct hone_c_edits *edits);
 /* White space in front of the line that holds the offset; in the pool. */
 char *hone_c_indent(const struct hone_c_tree *tree, uint32_t offset);
 /* The text laid out anew by braces and headers, line breaks kept; in the pool. */

@@ -484,6 +484,24 @@ static bool is_private(const struct hone_c_access *a, const struct hone_c_loop *
     return a->root && hone_c_contains(loop->node->body, a->root);
 }
 
+/* Is a counter from outside of the loop read behind it? Threads do not keep its value. */
+static const struct hone_c_node *counter_behind(const struct hone_c_nest *nest,
+                                                const struct hone_c_loop *loop)
+{
+    const struct hone_c_node *f = nest->function;
+    for (const struct hone_c_node *n = loop->declares_var ? NULL : f; n; n = hone_c_walk(f, n)) {
+        if (n->kind != HONE_C_REF || n->decl != loop->var || hone_c_contains(loop->node, n))
+            continue;
+        const struct hone_c_node *p = n;
+        while (p != f && !(p->kind == HONE_C_FOR && p->init && p->init->kind == HONE_C_BINARY &&
+                           is_ref_to(p->init->first, loop->var)))
+            p = p->parent;
+        if (p == f)
+            return n;
+    }
+    return NULL;
+}
+
 static const struct hone_c_obstacle obstacles[] = {
     [HONE_C_FREE] = {"free", "its iterations are independent", NULL},
     [HONE_C_BOUNDS] = {"bounds", "the loop's bounds are not plain", NULL},
@@ -558,7 +576,7 @@ struct hone_c_obstacle hone_c_obstacle_of(const struct hone_c_nest *nest,
         return stands(HONE_C_BOUNDS, NULL);
     if ((at = jump_out(nest, loop->node->body)))
         return stands(HONE_C_LEFT_EARLY, at);
-    if ((at = read_reductions(loop, reductions, &n)))
+    if ((at = read_reductions(loop, reductions, &n)) || (at = counter_behind(nest, loop)))
         return stands(HONE_C_CARRIED_SCALAR, at);
     if ((at = pointer_call(loop->node->body)))
         return stands(HONE_C_POINTER_CALL, at);

@@ -421,6 +421,32 @@ static void fill_operator_call(struct hone_c_node *n)
     n->first->next = n->last;
 }
 
+/* A macro of the source that is one number, defined once, reads as the number. */
+static const char *literal_text(struct hone_c_tree *t, const struct hone_c_node *n)
+{
+    char *word = hone_c_text(t, n);
+    size_t len = strlen(word), n_defined = 0;
+    const char *value = word;
+    bool is_one = false;
+    for (const char *at = isalpha((unsigned char)*word) || *word == '_' ? t->source : ""; *at;
+         at += strcspn(at, "\n"), at += *at == '\n') {
+        const char *s = at + strspn(at, " \t");
+        s += *s == '#' ? 1 + strspn(s + 1, " \t") : 0;
+        if (s == at || strncmp(s, "define", 6) != 0)
+            continue;
+        s += 6 + strspn(s + 6, " \t");
+        if (strncmp(s, word, len) != 0 || (s[len] != ' ' && s[len] != '\t'))
+            continue;
+        s += len + strspn(s + len, " \t(");
+        value = hone_pool_strndup(t->pool, s, strcspn(s, " \t)\n"));
+        s += strlen(value);
+        s += strspn(s, " \t)");
+        is_one = isdigit((unsigned char)*value) && (*s == '\n' || *s == '\0' || *s == '/');
+        n_defined++;
+    }
+    return n_defined == 1 && is_one ? value : word;
+}
+
 static void finish_node(struct hone_c_tree *t, struct hone_c_node *n)
 {
     switch ((int)n->kind) {
@@ -451,7 +477,7 @@ static void finish_node(struct hone_c_tree *t, struct hone_c_node *n)
             n->name = hone_c_text(t, n);
         break;
     case HONE_C_CONST: /* libclang 14 tells no literal's value */
-        n->name = hone_c_text(t, n);
+        n->name = literal_text(t, n);
         break;
     default:
         break;

@@ -81,6 +81,29 @@ struct hone_c_poly hone_c_poly_sum(const struct hone_c_poly *a, const struct hon
 static struct hone_c_poly of(const struct hone_c_node *function, const struct hone_c_node *expr,
                              int depth);
 
+/* A value of the type may be another one than what was put into it. */
+static bool is_narrow(const char *type)
+{
+    static const char *const narrow[] = {"char",  "signed char",    "unsigned char",
+                                         "short", "unsigned short", "_Bool",
+                                         "float", "double"};
+    if (strncmp(type, "const ", 6) == 0)
+        type += 6;
+    for (size_t i = 0; i < HONE_COUNTOF(narrow); i++)
+        if (strcmp(type, narrow[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Through parentheses and casts to an integer that holds every index. */
+static const struct hone_c_node *strip(const struct hone_c_node *n)
+{
+    while (n && n->last &&
+           (n->kind == HONE_C_PAREN || (n->kind == HONE_C_CAST && !is_narrow(n->type))))
+        n = n->last;
+    return n;
+}
+
 /* An index that a thread makes of its place is a variable of the kernel, as a loop's is. */
 static bool names_thread(const struct hone_c_poly *p)
 {
@@ -97,7 +120,7 @@ static struct hone_c_poly of_name(const struct hone_c_node *function, const stru
 {
     const struct hone_c_node *d = ref->decl;
     bool is_fixed = d && d->kind == HONE_C_VAR && d->last && !strchr(d->type, '*') &&
-                    !strchr(d->type, '[') && !hone_c_writes(function, d);
+                    !strchr(d->type, '[') && !is_narrow(d->type) && !hone_c_writes(function, d);
     if (is_fixed) {
         struct hone_c_poly inner = of(function, d->last, depth + 1);
         if (inner.is_known && !names_thread(&inner))
@@ -127,7 +150,7 @@ static struct hone_c_poly of(const struct hone_c_node *function, const struct ho
                              int depth)
 {
     struct hone_c_poly unknown = {.is_known = false};
-    expr = hone_c_strip(expr);
+    expr = strip(expr);
     if (!expr || depth > MAX_FOLLOW)
         return unknown;
     if (expr->kind == HONE_C_CONST)

@@ -172,7 +172,7 @@ uint32_t hone_c_line(const struct hone_c_tree *tree, uint32_t offset)
     uint32_t line = 1;
     for (uint32_t i = 0; i < offset && i < tree->len; i++)
         line += tree->source[i] == '\n';
-    return line;
+    return tree->lines ? tree->lines[line - 1] : line;
 }
 
 char *hone_c_text(const struct hone_c_tree *tree, const struct hone_c_node *node)

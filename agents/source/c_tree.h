@@ -66,6 +66,8 @@ struct hone_c_tree {
     uint32_t len;
     struct hone_c_node *root;
     struct hone_pool *pool;
+    const uint32_t *lines; /* of a text that was made from another one: for each of its lines the
+                              line there, from 1; NULL: as written */
 };
 
 /* Next node of the subtree of `top` in source order, NULL at the end: for (n = top; n; n =
@@ -90,7 +92,7 @@ struct hone_c_node *hone_c_child(const struct hone_c_node *node, size_t i);
 bool hone_c_is_stmt(const struct hone_c_node *node);
 /* Offset behind the statement, its ';' included. */
 uint32_t hone_c_stmt_end(const struct hone_c_tree *tree, const struct hone_c_node *stmt);
-uint32_t hone_c_line(const struct hone_c_tree *tree, uint32_t offset);             /* from 1 */
+uint32_t hone_c_line(const struct hone_c_tree *tree, uint32_t offset); /* as written, from 1 */
 char *hone_c_text(const struct hone_c_tree *tree, const struct hone_c_node *node); /* in the pool */
 /* Source position behind white space and comments. */
 uint32_t hone_c_skip_space(const char *source, uint32_t len, uint32_t at);

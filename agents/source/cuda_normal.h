@@ -26,7 +26,22 @@ bool hone_cuda_has_effect(const struct hone_cuda_kernel *k, const struct hone_c_
  * changes, or where something happens in front of `until`. */
 bool hone_cuda_may_relaunch(const struct hone_cuda_kernel *k, const struct hone_c_node *until);
 
-/* ---- steps (cuda_flat.c and cuda_normal.c) ---- */
+/* ---- steps (cuda_expand.c, cuda_flat.c, cuda_loop.c, cuda_untile.c and cuda_normal.c) ---- */
+
+/* int a = 1, b = 2; as two statements. */
+const char *hone_cuda_split_decls(const struct hone_cuda_kernel *k);
+/* for (; i < n; i += s) and while (i < n) declare i. */
+const char *hone_cuda_own_counter(const struct hone_cuda_kernel *k);
+/* int k; for (k = 0; ...) likewise. */
+const char *hone_cuda_own_init(const struct hone_cuda_kernel *k);
+/* A contraction that is tiled through shared memory: the plain loop. */
+const char *hone_cuda_untile(const struct hone_cuda_kernel *k);
+/* int tx = threadIdx.x; stands where tx stood, in kernels without shared memory. */
+const char *hone_cuda_inline_places(const struct hone_cuda_kernel *k);
+/* #define TILE 16: the macro's words where its name stood. */
+const char *hone_cuda_put_macros(const struct hone_coder_input *in);
+/* template <int TILE> kern and kern<16><<<...>>>: kern with 16. */
+const char *hone_cuda_put_templates(const struct hone_coder_input *in);
 
 /* i = blockIdx.x * blockDim.x + threadIdx.x; m = i / N; n = i % N: m and n become the axes. */
 const char *hone_cuda_split_flat(const struct hone_cuda_kernel *k);

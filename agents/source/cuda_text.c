@@ -383,5 +383,8 @@ const char *hone_cuda_trim(const struct hone_coder_input *in, const char *text)
 
 char *hone_cuda_finish(const struct hone_c_edits *edits)
 {
-    return hone_c_edit_text(edits, 0, edits->tree->len);
+    char *text = hone_c_edit_text(edits, 0, edits->tree->len);
+    bool has_types =
+        strstr(text, "stdint") || !(strstr(text, "int64_t") || strstr(text, "uintptr_t"));
+    return has_types ? text : hone_pool_printf(edits->tree->pool, "#include <stdint.h>\n%s", text);
 }

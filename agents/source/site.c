@@ -11,16 +11,18 @@
 #include <string.h>
 
 #include "agents/source/c_normal.h"
+#include "agents/source/c_plain.h"
 #include "agents/source/cuda_normal.h"
 #include "workspace/base/hash.h"
 #include "workspace/task/target.h"
 
 /* About ten microseconds of plain iterations; a guess for a count that is not known. */
-enum { WORK_FOR_THREADS = 16384, UNKNOWN_COUNT = 32, MAX_NORMAL_STEPS = 16 };
+enum { WORK_FOR_THREADS = 16384, UNKNOWN_COUNT = 32, MAX_NORMAL_STEPS = 16, MAX_PLAIN_STEPS = 32 };
 
+/* lines: where those of the source come from (c_tree.h); NULL: it is as written */
 static int read_text(struct hone_c_parser *parser, const char *target, const char *source,
-                     const char *function, struct hone_pool *pool, struct hone_coder_input *ret,
-                     struct hone_err *err)
+                     const uint32_t *lines, const char *function, struct hone_pool *pool,
+                     struct hone_coder_input *ret, struct hone_err *err)
 {
     const char *prologue = NULL;
     struct hone_array none = {.n = 0};
@@ -34,6 +36,7 @@ static int read_text(struct hone_c_parser *parser, const char *target, const cha
                      err);
     if (r < 0)
         return r;
+    tree->lines = lines;
     struct hone_c_node *f = hone_c_function(tree, function);
     if (!f)
         return hone_fail(err, HONE_E_NOT_FOUND, "the source does not define a function '%s'",
@@ -54,22 +57,55 @@ static const struct hone_coder_input *normal_of(struct hone_c_parser *parser,
     for (int i = 0; i < MAX_NORMAL_STEPS; i++) {
         const char *text = is_cuda ? hone_cuda_normal_step(now) : hone_c_normal_step(now);
         struct hone_coder_input *next = text ? hone_pool_alloc(in->pool, sizeof(*next)) : NULL;
-        if (!next ||
-            read_text(parser, in->target, text, in->nest.function->name, in->pool, next, NULL) < 0)
+        if (!next || read_text(parser, in->target, text, NULL, in->nest.function->name, in->pool,
+                               next, NULL) < 0)
             break;
         now = next;
     }
     return now == in ? NULL : now;
 }
 
+/* The first step that has something to do and makes a valid text; NULL: none. */
+static struct hone_coder_input *plain_step(struct hone_c_parser *parser,
+                                           const struct hone_coder_input *in)
+{
+    struct hone_coder_input *next = hone_pool_alloc(in->pool, sizeof(*next));
+    for (size_t i = 0; i < HONE_C_PLAIN_STEPS; i++) {
+        struct hone_c_edits e;
+        hone_c_edits_init(&e, in->tree);
+        if (hone_c_plain_steps[i](in, &e) &&
+            read_text(parser, in->target, hone_c_edit_text(&e, 0, in->tree->len),
+                      hone_c_edit_lines(&e), in->nest.function->name, in->pool, next, NULL) == 0)
+            return next;
+    }
+    return NULL;
+}
+
+static void make_plain(struct hone_c_parser *parser, struct hone_coder_input *in)
+{
+    struct hone_coder_input *written = hone_pool_alloc(in->pool, sizeof(*written)), *next;
+    *written = *in;
+    for (int i = 0; i < MAX_PLAIN_STEPS && (next = plain_step(parser, in)); i++) {
+        *in = *next;
+        in->written = written;
+    }
+}
+
 int hone_coder_read(struct hone_c_parser *parser, const char *target, const char *source,
                     const char *function, struct hone_pool *pool, struct hone_coder_input *ret,
                     struct hone_err *err)
 {
-    int r = read_text(parser, target, source, function, pool, ret, err);
+    int r = read_text(parser, target, source, NULL, function, pool, ret, err);
+    if (r == 0 && ret->tree->language == HONE_C_PLAIN)
+        make_plain(parser, ret);
     if (r == 0)
         ret->normal = normal_of(parser, ret);
     return r;
+}
+
+const char *hone_coder_source(const struct hone_coder_input *in)
+{
+    return in->written ? in->written->tree->source : in->tree->source;
 }
 
 void hone_coder_locate(const struct hone_coder_input *in, struct hone_coder_site *s)
@@ -108,11 +144,11 @@ bool hone_is_word_char(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool has_word(const char *source, const char *word)
+bool hone_has_word(const char *text, const char *word)
 {
     size_t len = strlen(word);
-    for (const char *at = source; (at = strstr(at, word)); at += len)
-        if ((at == source || !hone_is_word_char(at[-1])) && !hone_is_word_char(at[len]))
+    for (const char *at = text; (at = strstr(at, word)); at += len)
+        if ((at == text || !hone_is_word_char(at[-1])) && !hone_is_word_char(at[len]))
             return true;
     return false;
 }
@@ -120,7 +156,7 @@ static bool has_word(const char *source, const char *word)
 const char *hone_fresh_name(const struct hone_coder_input *in, const char *stem)
 {
     const char *name = stem;
-    for (int i = 2; has_word(in->tree->source, name); i++)
+    for (int i = 2; hone_has_word(in->tree->source, name); i++)
         name = hone_pool_printf(in->pool, "%s_%d", stem, i);
     return name;
 }

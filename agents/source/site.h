@@ -24,6 +24,8 @@ struct hone_coder_input { /* one parsed version */
     const char *target;     /* "cpu", "cuda" */
     bool is_blind;          /* the text could not be read: source and length are all there is */
     const char *hot_kernel; /* cuda: where a profile saw most time; NULL: not known */
+    /* What was read, when the rest is its plain form (c_plain.h); NULL: the rest is as written. */
+    const struct hone_coder_input *written;
     const struct hone_coder_input *normal; /* the same in the normal form of its target, for rules
                                               that find no place in the text; NULL: it is that */
     const void **orders; /* agents/polyhedral keeps what it found here, once it was asked */
@@ -42,11 +44,14 @@ struct hone_coder_site {
     size_t n_params;
 };
 
-/* Parses a version with its tunables and finds the function named. target NULL: cpu. HONE_E_ARG,
+/* Parses a version with its tunables and finds the function named. C is read in its plain form;
+ * lines are those of the source. target NULL: cpu. HONE_E_ARG,
  * HONE_E_NOT_FOUND, HONE_E_UNSUPPORTED. */
 int hone_coder_read(struct hone_c_parser *parser, const char *target, const char *source,
                     const char *function, struct hone_pool *pool, struct hone_coder_input *ret,
                     struct hone_err *err);
+/* The whole text as it was written. */
+const char *hone_coder_source(const struct hone_coder_input *in);
 /* Fills in lines and anchor of a site from its text range. */
 void hone_coder_locate(const struct hone_coder_input *in, struct hone_coder_site *site);
 /* Makes it all of a source; hash: what its anchor is taken from. */
@@ -58,6 +63,8 @@ struct hone_coder_site hone_site(const struct hone_c_node *node, uint32_t begin,
 /* "loop i at line 7" */
 const char *hone_loop_words(const struct hone_coder_input *in, const struct hone_c_loop *loop);
 bool hone_is_word_char(char c); /* of a name in C */
+/* Does the text hold the word by itself? Comments and literals count. */
+bool hone_has_word(const char *text, const char *word);
 /* A name that the source does not use yet: stem, stem_2, ...; in the pool. */
 const char *hone_fresh_name(const struct hone_coder_input *in, const char *stem);
 /* Adds "#pragma hone tune(NAME: values)" in front of the function; returns the name. */

@@ -48,11 +48,6 @@ const struct hone_tool hone_tool_search_outcome = {
                    "search), or that it still waits. Handles are durable. The screened ratio is no "
                    "result; the search's confirmation is.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct outcome_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct outcome_out),
+    HONE_TOOL_TABLES(struct outcome_in, struct outcome_out),
     .run = run,
 };

@@ -108,11 +108,6 @@ const struct hone_tool hone_tool_search_start = {
         "Starts, or goes on with, the search of that name. Returns a handle for job_wait; with "
         "wait the confirmed result. A commit per version, branch search/NAME. Wants a budget.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_LONG | HONE_TOOL_COSTS_MONEY,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct start_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct start_out),
+    HONE_TOOL_TABLES(struct start_in, struct start_out),
     .run = run,
 };

@@ -96,11 +96,6 @@ const struct hone_tool hone_tool_search_steer = {
         "uses no wall time. Returns what holds now. To cancel at once use search_stop.",
     /* no device, and never behind an evaluation */
     .flags = HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct steer_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct steer_out),
+    HONE_TOOL_TABLES(struct steer_in, struct steer_out),
     .run = run,
 };

@@ -44,11 +44,6 @@ const struct hone_tool hone_tool_search_stop = {
         "Cancels a search. The evaluation in flight is dropped; the same search_start goes "
         "on from there. Not needed to read results: history_show works while it runs.",
     .flags = HONE_TOOL_IDEMPOTENT,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct stop_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct stop_out),
+    HONE_TOOL_TABLES(struct stop_in, struct stop_out),
     .run = run,
 };

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "agents/tools/submitting.h"
-#include "agents/tools/tools.h"
+#include "agents/tools/agent_call.h"
 #include "tools/kernel.h"
 #include "workspace/history.h"
 
@@ -274,11 +274,6 @@ const struct hone_tool hone_tool_strategy_apply = {
         "source of yours, into that running "
         "search, which screens and records it like its own.",
     .flags = HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG | HONE_TOOL_NEEDS_DEVICE,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct apply_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct apply_out),
+    HONE_TOOL_TABLES(struct apply_in, struct apply_out),
     .run = run,
 };

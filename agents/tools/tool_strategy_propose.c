@@ -4,11 +4,12 @@
  * Flow: without `search` the version is read, its features and legal steps are computed
  * afresh; with it they come from the search's own records (agents/search/view.h), so that an
  * outside planner sees what the search sees. by_hand adds the strategies that need a coder
- * who edits by itself. */
+ * who edits by itself: on request, and where no rule has a step against what limits the
+ * version. */
 #include <math.h>
 #include <string.h>
 
-#include "agents/tools/tools.h"
+#include "agents/tools/agent_call.h"
 #include "agents/rewrites/unread.h"
 #include "agents/search/view.h"
 #include "tools/kernel.h"
@@ -187,17 +188,33 @@ static struct step_row step_of(const struct hone_action *a, struct hone_pool *po
     };
 }
 
-/* Strategies without a rewrite, for agents that write code. */
-static size_t by_hand(const char *target, const struct hone_features *f, struct hone_pool *pool,
-                      struct step_row *ret, size_t max)
+static bool has_rewrite(const struct hone_strategy *s)
+{
+    for (size_t k = 0; k < hone_n_rewrites; k++)
+        if (hone_strategy_of(hone_rewrites[k]) == s)
+            return true;
+    return false;
+}
+
+/* A step against a bottleneck that was found. */
+static bool is_any_named(const struct hone_action *actions, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (actions[i].boost > 1)
+            return true;
+    return false;
+}
+
+/* Strategies for agents that write code: without a rewrite, or all where no rule has a step against
+ * a bottleneck; those that help against the worst one first. */
+static size_t by_hand(const char *target, const struct hone_features *f, enum hone_class worst,
+                      bool is_all, struct hone_pool *pool, struct step_row *ret, size_t max)
 {
     size_t n = 0;
-    for (size_t i = 0; i < hone_n_strategies && n < max; i++) {
-        const struct hone_strategy *s = &hone_strategies[i];
-        bool has_rewrite = false;
-        for (size_t k = 0; k < hone_n_rewrites; k++)
-            has_rewrite = has_rewrite || hone_strategy_of(hone_rewrites[k]) == s;
-        if (has_rewrite || strcmp(s->target, target) != 0 ||
+    for (size_t i = 0; i < 2 * hone_n_strategies && n < max; i++) {
+        const struct hone_strategy *s = &hone_strategies[i % hone_n_strategies];
+        bool is_turn = hone_strategy_helps(s, worst) == (i < hone_n_strategies);
+        if (!is_turn || (!is_all && has_rewrite(s)) || strcmp(s->target, target) != 0 ||
             hone_strategy_fits(s, f) == HONE_TRI_FALSE)
             continue;
         ret[n++] = (struct step_row){.strategy = s->id,
@@ -247,24 +264,30 @@ static void fill(struct hone_tool_ctx *ctx, const struct propose_in *in,
         call->has_report ? hone_bottlenecks_of_report(&call->report, ctx->pool, findings) : 0;
     if (n_findings == 0)
         n_findings = hone_bottlenecks(call->target, &features, ctx->pool, findings);
-    struct hone_legality_input legal = {&call->input, &features, findings, n_findings,
-                                        credit,       NULL,      0,        NULL};
-    size_t n = hone_legal_actions(&legal, actions);
+    struct hone_mask_input legal = {&call->input, &features, findings, n_findings,
+                                    credit,       NULL,      0,        NULL};
+    size_t n = hone_allowed_actions(&legal, actions);
     struct step_row *steps = hone_pool_alloc(ctx->pool, (MAX_STEPS + MAX_BY_HAND) * sizeof(*steps));
     for (size_t i = 0; i < n && i < (size_t)in->max; i++)
         steps[out->steps.n++] = step_of(&actions[i], ctx->pool);
-    if (in->all)
-        out->steps.n +=
-            by_hand(call->target, &features, ctx->pool, steps + out->steps.n, MAX_BY_HAND);
+    enum hone_class worst = n_findings > 0 ? findings[0].class_id : HONE_N_CLASSES;
+    bool is_named = is_any_named(actions, n);
+    if (in->all || !is_named)
+        out->steps.n += by_hand(call->target, &features, worst, !is_named, ctx->pool,
+                                steps + out->steps.n, in->all ? MAX_BY_HAND : (size_t)in->max);
     const char *unread = hone_unread_text(&call->input);
     out->steps.v = steps;
     fill_findings(findings, n_findings, ctx->pool, &out->bottlenecks);
     fill_features(&features, ctx->pool, &out->features);
-    out->head.summary =
-        hone_pool_printf(ctx->pool, "%s: %s; %zu legal steps%s%s%s%s", call->task->name,
-                         hone_class_name(findings[0].class_id), n, n > 0 ? ", first: " : "",
-                         n > 0 ? actions[0].rewrite->words : "", unread ? "; no rule reads " : "",
-                         unread ? unread : "");
+    out->head.summary = hone_pool_printf(
+        ctx->pool, "%s: %s; %zu legal steps%s%s%s%s%s", call->task->name,
+        hone_class_name(findings[0].class_id), n, n > 0 ? ", first: " : "",
+        n > 0 ? actions[0].rewrite->words : "",
+        is_named ? "" : "; no rule has one against what limits it: the others are by hand",
+        unread ? "; no rule reads " : "", unread ? unread : "");
+    if (!is_named)
+        out->head.next = "kernel_profile says what limits this text; then edit the source yourself "
+                         "and kernel_evaluate it with this version as parent.";
 }
 
 /* ---- of a search ---- */
@@ -381,11 +404,6 @@ const struct hone_tool hone_tool_strategy_propose = {
                    "expected speedup, what must move. Expectations, no measurements. 50 ms. With "
                    "search: what that search would expand next and what it has learnt.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct propose_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct propose_out),
+    HONE_TOOL_TABLES(struct propose_in, struct propose_out),
     .run = run,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agents/tools/tools.h"
+#include "agents/tools/agent_call.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,20 +6,13 @@
 
 #include "server/page/packed.h"
 #include "workspace/base/buf.h"
+#include "workspace/base/embed.h"
 #include "workspace/base/hash.h"
 
-/* A file of the bundle that .ci/page made, with a NUL behind it; its folder is the assembler's -I. */
-#define TEXT(name_, path_)                                                                         \
-    __asm__(".pushsection .rodata\n"                                                               \
-            ".global hone_page_" #name_ "\n"                                                       \
-            "hone_page_" #name_ ":\n"                                                              \
-            ".incbin \"" path_ "\"\n.byte 0\n"                                                     \
-            ".popsection\n");                                                                      \
-    extern const char hone_page_##name_[]
-
-TEXT(html, "index.html");
-TEXT(css, "page.css");
-TEXT(js, "page.js");
+/* Files of the bundle that .ci/page made; its folder is the assembler's -I. */
+HONE_EMBED(hone_page_html, "index.html");
+HONE_EMBED(hone_page_css, "page.css");
+HONE_EMBED(hone_page_js, "page.js");
 
 /* Nothing from elsewhere, nothing inline, no frame around it: a kernel's text that comes to be taken
  * for a script could still not run. */

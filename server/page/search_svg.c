@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "server/page/watch_text.h"
 #include "workspace/base/utf8.h"
 
 enum {
@@ -138,6 +139,11 @@ static void put_dot(const struct plot *p, const struct hone_report_step *s)
         y = HEIGHT - 48;
         hone_buf_printf(p->out, "<path class=\"wrong\" d=\"M%.1f %.1fl6 6m0 -6l-6 6\">", x - 3,
                         y - 3);
+    } else if (s->barred) {
+        hone_buf_printf(p->out,
+                        "<path class=\"barred\" d=\"M%.1f %.1fa5 5 0 1 0 10 0a5 5 0 1 0 -10 0"
+                        "m1.5 3.5l7 -7\">",
+                        x - 5, y);
     } else if (is_confirmed(s)) {
         hone_buf_printf(p->out, "<path class=\"%s\" d=\"M%.1f %.1fl6 6l-6 6l-6 -6z\">",
                         is_faster(s) ? "confirmed" : "unsure", x, y - 6);
@@ -152,6 +158,10 @@ static void put_dot(const struct plot *p, const struct hone_report_step *s)
     else
         hone_buf_str(p->out, " (");
     put_text(p->out, s->verdict ? s->verdict : "no version");
+    if (s->barred) {
+        hone_buf_str(p->out, ", not to be claimed: ");
+        put_text(p->out, s->barred);
+    }
     hone_buf_printf(p->out, ")</title>%s\n",
                     is_wrong(s) || is_confirmed(s) ? "</path>" : "</circle>");
 }
@@ -224,8 +234,8 @@ static void put_whisker(const struct plot *p)
     if (!last || n != 2 || !(ci[0] > 0) || !(ci[1] >= ci[0]))
         return;
     hone_buf_printf(p->out, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>\n",
-                    is_faster(last) ? "whisker" : "whisker unsure", x_of(p, last->evaluations),
-                    y_of(p, log2(ci[0])), y_of(p, log2(ci[1])));
+                    is_faster(last) && !last->barred ? "whisker" : "whisker unsure",
+                    x_of(p, last->evaluations), y_of(p, log2(ci[0])), y_of(p, log2(ci[1])));
 }
 
 static void put_title(const struct plot *p)
@@ -234,7 +244,8 @@ static void put_title(const struct plot *p)
     hone_buf_printf(p->out, "<text class=\"title\" x=\"%d\" y=\"28\">", LEFT);
     put_text(p->out, r->name && r->name[0] ? r->name : r->id);
     hone_buf_str(p->out, "</text>\n");
-    put_note(p->out, r->end ? hone_json_get_str(r->end, "summary", "") : "it has not ended");
+    HONE_AUTOFREE char *told = hone_watch_result(r, false);
+    put_note(p->out, r->end ? told : "it has not ended");
 }
 
 static const char style_text[] =
@@ -242,7 +253,8 @@ static const char style_text[] =
     "font-weight:600}.note,.idea{font-size:13px}.tick{font-size:11px;fill:#5a6270}.grid{stroke:"
     "#d8dce2}.best{fill:none;stroke:#0b6bcb;stroke-width:2}.none{fill:#9aa3ad}.gain{fill:#0b6bcb}"
     ".confirmed{fill:#14803c}.whisker{stroke:#14803c;stroke-width:2}.unsure{fill:#ffffff;stroke:#"
-    "5a6270;stroke-width:1.5}.wrong{stroke:#b3261e;stroke-"
+    "5a6270;stroke-width:1.5}.barred{fill:none;stroke:#5a6270;stroke-width:1.5}.wrong{stroke:#"
+    "b3261e;stroke-"
     "width:1.5;fill:none}</style>\n";
 
 char *hone_search_svg(const struct hone_search_report *report)

@@ -9,16 +9,24 @@
 #include "server/page/searches.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agents/search/events.h"
 #include "server/page/choices.h"
 #include "server/page/version_facts.h"
+#include "tools/best_measurement.h"
 #include "workspace/base/limits.h"
 #include "workspace/history.h"
 
-enum { MAX_POINTS = 48, MAX_CHOICES = 200 };
+/* MAX_ASKED: of the newest searches, whose best version may have been found wrong since. */
+enum { MAX_POINTS = 48, MAX_CHOICES = 200, MAX_RUNNERS = 4, MAX_ASKED = 40 };
+
+struct runner { /* a version that was confirmed as faster */
+    char commit[HONE_COMMIT_BYTES];
+    double ratio;
+};
 
 struct row {
     struct hone_json *json, *end; /* owned; end NULL: no round has ended, or one goes on */
@@ -26,6 +34,8 @@ struct row {
     double points[MAX_POINTS][2];
     size_t n_points;
     double best;
+    struct runner runners[MAX_RUNNERS]; /* the fastest first */
+    size_t n_runners;
     int64_t evaluations;
 };
 
@@ -70,6 +80,8 @@ static void on_start(struct list *list, const struct hone_event_start *s, int64_
     hone_json_set_str(row->json, "name", s->name ? s->name : "");
     hone_json_set_str(row->json, "task", s->task ? s->task : "");
     hone_json_set_str(row->json, "target", s->target ? s->target : "");
+    if (s->machine != NULL)
+        hone_json_set_str(row->json, "machine", s->machine);
     hone_json_set_i64(row->json, "start_ms", wall_ms);
 }
 
@@ -85,9 +97,31 @@ static void add_point(struct row *row, double seconds, double ratio)
     row->points[row->n_points++][1] = ratio;
 }
 
+/* The last confirmation of a version counts. */
+static void add_runner(struct row *row, const struct hone_event_result *r)
+{
+    bool is_faster = r->verdict && strcmp(r->verdict, "faster") == 0 && r->ratio > 0;
+    size_t n = 0;
+    for (size_t i = 0; i < row->n_runners; i++)
+        if (strcmp(row->runners[i].commit, r->commit) != 0)
+            row->runners[n++] = row->runners[i];
+    row->n_runners = n;
+    while (is_faster && n > 0 && row->runners[n - 1].ratio < r->ratio)
+        n--;
+    if (!is_faster || n == MAX_RUNNERS)
+        return;
+    size_t kept = row->n_runners < MAX_RUNNERS ? row->n_runners : MAX_RUNNERS - 1;
+    memmove(&row->runners[n + 1], &row->runners[n], (kept - n) * sizeof(row->runners[0]));
+    row->runners[n].ratio = r->ratio;
+    snprintf(row->runners[n].commit, sizeof(row->runners[n].commit), "%s", r->commit);
+    row->n_runners = kept + 1;
+}
+
 static void on_result(struct row *row, const struct hone_event_result *r)
 {
     row->evaluations = hone_max_i64(row->evaluations, r->evaluations);
+    if (r->commit && hone_event_kind(r) == HONE_KIND_CONFIRM)
+        add_runner(row, r);
     if (r->node < 0 || !isfinite(r->value) || (row->n_points > 0 && r->value <= row->best))
         return;
     row->best = r->value;
@@ -132,6 +166,31 @@ static struct hone_json *points_json(const struct row *row)
     return out;
 }
 
+/* The next best that were confirmed, without the one that the search ended with. */
+static struct hone_json *runners_json(const struct row *row)
+{
+    const char *best = row->end ? hone_json_get_str(row->end, "best_commit", "") : "";
+    struct hone_json *out = hone_json_new_array();
+    for (size_t i = 0; i < row->n_runners; i++) {
+        if (strcmp(row->runners[i].commit, best) == 0)
+            continue;
+        struct hone_json *one = hone_json_new_object();
+        hone_json_set_str(one, "commit", row->runners[i].commit);
+        hone_json_set_f64(one, "ratio", row->runners[i].ratio);
+        hone_json_push(out, one);
+    }
+    return out;
+}
+
+static void add_refutation(struct hone_workspace *ws, const struct row *row)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    const char *best = row->end ? hone_json_get_str(row->end, "best_commit", NULL) : NULL;
+    const char *wrong = best ? hone_refutation_of(hone_workspace_history(ws), best, pool) : NULL;
+    if (wrong)
+        hone_json_set_str(row->json, "refutation", wrong);
+}
+
 int hone_searches_json(struct hone_workspace *ws, struct hone_json **ret, struct hone_err *err)
 {
     struct list list = {.n = 0};
@@ -141,6 +200,9 @@ int hone_searches_json(struct hone_workspace *ws, struct hone_json **ret, struct
         struct row *row = &list.rows[i];
         hone_json_set_i64(row->json, "evaluations", row->evaluations);
         hone_json_set(row->json, "best", points_json(row));
+        hone_json_set(row->json, "runners_up", runners_json(row));
+        if (list.n - i <= MAX_ASKED)
+            add_refutation(ws, row);
         if (row->end != NULL)
             hone_json_set(row->json, "end", row->end);
         hone_json_push(*ret, row->json);

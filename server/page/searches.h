@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All searches of a workspace in one pass over its ledger: what the page's first view and agents ask.
  *
- *     [{"search": id, "name", "task", "target", "start_ms", "last_ms", "evaluations", "best": [[seconds,
- *       ratio], ...], "end": {verdict, speedup, ci, best_commit, why_stopped, ...}}, ...]
+ *     [{"search": id, "name", "task", "target", "machine", "start_ms", "last_ms", "evaluations", "best":
+ *       [[seconds, ratio], ...], "end": {verdict, speedup, ci, best_commit, why_stopped, ...}}, ...]
  *
  * Newest first, at most HONE_LIMIT_PAGE_SEARCHES. best: the screened and decided bests on the way,
- * thinned out; end: of the last round, absent while none has ended. Any thread. */
+ * thinned out; end: of the last round, absent while none has ended; machine: what its times were taken on, absent where
+ * that is not known. Any thread. */
 #ifndef HONE_SERVER_SEARCHES_H
 #define HONE_SERVER_SEARCHES_H
 

@@ -4,9 +4,13 @@
  *
  *     {"commit", "task", "target", "tier", "verdict", "summary", "percent_of_bound", "worst_ratio",
  *      "ratios": [...], "workloads": [{"id", "times", "ratios", "percent_of_bound", ...}],
- *      "rests_on", "doubts", "warnings", "profile": {"bottlenecks", "counters", "remarks"}}
+ *      "rests_on", "rests_text", "doubts", "warnings", "machine": {"cpu", "n_cores", ...}, "time_s",
+ *      "looks": [{"tier", "verdict", "ratio", "low", "high", "percent_of_bound", "sizes": [...]}],
+ *      "profile": {"bottlenecks", "counters", "remarks"}}
  *
- * Members are those of a report (tools/format/report.h); what was not measured is absent. */
+ * Members are those of a report (tools/format/report.h); what was not measured is absent.
+ * looks: every measurement that timed something, oldest first, with the ids of its sizes; rests_text:
+ * rests_text.h; time_s: of the commit. */
 #ifndef HONE_SERVER_VERSION_FACTS_H
 #define HONE_SERVER_VERSION_FACTS_H
 

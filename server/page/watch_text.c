@@ -34,6 +34,8 @@ static bool is_confirmation(const struct hone_report_step *s)
 
 static char sign_of(const struct hone_report_step *s)
 {
+    if (s->barred)
+        return '!';
     if (is_confirmation(s))
         return (char)(s->verdict && strcmp(s->verdict, "faster") == 0 ? '#' : '?');
     return (char)(!isfinite(s->value) ? 'x' : s->is_gain ? '*' : 'o');
@@ -68,9 +70,10 @@ static char *told(const struct hone_report_step *s)
     HONE_AUTOFREE char *about =
         isfinite(s->value) ? hone_sprintf("about %.3gx  ", exp2(s->value)) : hone_strdup("");
     if (is_confirmation(s))
-        return hone_sprintf("%.3gx with fresh data: %s",
+        return hone_sprintf("%.3gx with fresh data: %s%s%s",
                             isfinite(s->ratio) ? s->ratio : exp2(s->value),
-                            s->verdict ? s->verdict : "");
+                            s->verdict ? s->verdict : "", s->barred ? ", not to be claimed: " : "",
+                            s->barred ? s->barred : "");
     return hone_sprintf("%s%s%s%s%s", about, words_of(s), s->verdict ? " [" : "",
                         s->verdict ? s->verdict : "", s->verdict ? "]" : "");
 }
@@ -89,8 +92,10 @@ char *hone_watch_result(const struct hone_search_report *r, bool is_running)
 {
     double best = (double)-INFINITY;
     const char *summary = r->end ? hone_json_get_str(r->end, "summary", "") : "";
+    const char *barred = hone_search_report_barred(r);
     if (!is_running && *summary)
-        return hone_strdup(summary);
+        return barred ? hone_sprintf("not to be claimed: %s; %s", barred, summary)
+                      : hone_strdup(summary);
     for (size_t i = 0; i < r->steps.n; i++)
         if (isfinite(step_at(r, i)->value))
             best = fmax(best, step_at(r, i)->value);
@@ -152,7 +157,7 @@ static void put_plot(struct hone_buf *out, const struct hone_search_report *r, s
         char *cell = isfinite(s->value)
                          ? &p.cells[row_of(&p, height_of(s))][column_of(&p, s->evaluations)]
                          : NULL;
-        if (cell && *cell != '#' && (*cell != '*' || is_confirmation(s)))
+        if (cell && *cell != '#' && *cell != '!' && (*cell != '*' || is_confirmation(s)))
             *cell = sign_of(s);
     }
     for (size_t y = 0; y < PLOT_ROWS; y++) {

@@ -53,7 +53,8 @@ const char hone_mcp_instructions[] =
     "search, job_wait waits for it. Only figures of the confirm tier are results. Arguments that "
     "recur: task (a name), target (cpu or cuda), source (the whole file) or commit (a version, id "
     "or prefix), parent (the version you edited), detail (concise, normal, full: up to 1, 4, 60 "
-    "KB). Whole texts: resources such as hone://version/COMMIT/source?lines=1-40.";
+    "KB). Whole texts: resources such as hone://version/COMMIT/source?lines=1-40; the "
+    "manual: hone://docs/NAME (verdict, tasks, tools...).";
 
 struct hone_json *hone_mcp_capabilities(const struct hone_mcp_revision *revision)
 {

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "server/page/documents.h"
 #include "server/rpc/mcp_resources.h"
 #include "workspace/base/limits.h"
 
@@ -330,6 +331,8 @@ static void collect(const struct hone_mcp_request *request, const char *argument
         collect_jobs(request->mcp, values);
     for (size_t i = 0; strcmp(argument, "tool") == 0 && i < hone_registry_count(registry); i++)
         add_value(values, hone_registry_at(registry, i)->name);
+    for (size_t i = 0; strcmp(argument, "document") == 0 && i < hone_n_documents; i++)
+        add_value(values, hone_documents[i].name);
 }
 
 static void complete_now(const struct hone_mcp_request *request)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "agents/planner/catalogue.h"
+#include "server/page/documents.h"
 #include "server/page/searches.h"
 #include "server/rpc/mcp_texts.h"
 #include "server/rpc/mcp_tools.h"
@@ -17,6 +18,7 @@
 #define RESOURCE_NOT_FOUND (-32002)
 
 static char *guide_text(const struct hone_mcp *mcp, const char *value);
+static char *document_text(const struct hone_mcp *mcp, const char *value);
 static char *tool_text(const struct hone_mcp *mcp, const char *value);
 static char *searches_text(const struct hone_mcp *mcp, const char *value);
 static char *report_text(const struct hone_mcp *mcp, const char *value);
@@ -28,6 +30,12 @@ static const struct hone_mcp_resource resources[] = {
      .description = "Every strategy by id: what to do, when it helps.",
      .mime = "text/plain",
      .text = guide_text},
+    {.uri = "hone://docs/{document}",
+     .name = "document",
+     .title = "Page of the manual",
+     .description = "A page of hone's manual.",
+     .mime = "text/markdown",
+     .text = document_text},
     {.uri = "hone://device",
      .name = "device",
      .title = "Hardware sheet",
@@ -155,6 +163,13 @@ static char *guide_text(const struct hone_mcp *mcp, const char *value)
     return hone_buf_steal(&out);
 }
 
+static char *document_text(const struct hone_mcp *mcp, const char *value)
+{
+    const struct hone_document *document = hone_document_find(value);
+    (void)mcp;
+    return document != NULL ? hone_strdup(document->text) : NULL;
+}
+
 static char *searches_text(const struct hone_mcp *mcp, const char *value)
 {
     HONE_AUTOJSON struct hone_json *json = NULL;
@@ -270,7 +285,7 @@ bool hone_mcp_resource_is_known(const struct hone_mcp *mcp, const char *uri)
 
 const char *hone_mcp_resource_variable(const char *uri_template)
 {
-    static const char *const names[] = {"task", "commit", "job", "search", "tool"};
+    static const char *const names[] = {"task", "commit", "job", "search", "tool", "document"};
     size_t len = strcspn(uri_template, "?") - (strstr(uri_template, "{?") != NULL);
     for (size_t i = 0; i < HONE_COUNTOF(resources); i++) {
         const char *at = strchr(resources[i].uri, '{');
@@ -460,6 +475,16 @@ static void push_jobs(const struct hone_mcp *mcp, struct hone_json *all)
         hone_json_push(all, row_json(row_named("job"), states[i].id, false));
 }
 
+static void push_documents(struct hone_json *all)
+{
+    for (size_t i = 0; i < hone_n_documents; i++) {
+        HONE_AUTOFREE char *title = hone_document_title(&hone_documents[i]);
+        struct hone_json *row = row_json(row_named("document"), hone_documents[i].name, false);
+        hone_json_set_str(row, "title", title);
+        hone_json_push(all, row);
+    }
+}
+
 static void list_now(const struct hone_mcp_request *request)
 {
     struct hone_json *all = hone_json_new_array();
@@ -474,6 +499,7 @@ static void list_now(const struct hone_mcp_request *request)
         hone_json_push(all, row_json(row_named("task"), hone_json_get_str(t, "name", ""), false));
     if (is_there(request->mcp, row_named("job")))
         push_jobs(request->mcp, all);
+    push_documents(all);
     hone_mcp_answer_page(request, "resources", all, HONE_MCP_CACHE_SHORT);
 }
 

@@ -67,10 +67,11 @@ static int add_answer(void *arg, uint64_t n, int64_t wall_ms, const char *type,
 
 char *hone_mcp_answers_text(const struct hone_mcp *mcp, const char *search)
 {
+    static const char *const types[] = {"search.run", "model.answer", NULL};
     struct hone_ledger_place place = {0};
     struct answers answers = {.search = search, .text = HONE_BUF_INIT};
-    int rc = hone_ledger_follow(hone_workspace_ledger(hone_runtime_app(mcp->runtime)->ws), "",
-                                &place, add_answer, &answers, NULL);
+    int rc = hone_ledger_follow_types(hone_workspace_ledger(hone_runtime_app(mcp->runtime)->ws),
+                                      types, &place, add_answer, &answers, NULL);
     if (rc == 0 && answers.text.len > 0 && !answers.text.has_failed)
         return hone_buf_steal(&answers.text);
     hone_buf_done(&answers.text);

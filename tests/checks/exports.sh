@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # A function that other files can see has a caller (or a name in a table) in another file, of the product or of the tests.
-# Fix: make it static, with its comment, or remove it.
+# Fix: make it static, with its comment, or remove it. And each tool is in a set.
 . "$(dirname "$0")/lib.sh"
 objects=${HONE_BUILD:-build}/obj
 command -v nm >/dev/null || skip_all "nm is missing (package binutils)"
@@ -11,13 +11,6 @@ trap 'rm -rf "$work"' EXIT
 
 # Functions that are seen from outside of hone, by their names: main, and the CUDA runtime that the recorder stands in for.
 outside='^(tools/runner/cuda/record/|.*: (main|LLVMFuzzer)$)'
-# file: function, and why
-allowed='
-agents/search/search_step.c: hone_search_profile (the loop is being cut anew)
-agents/search/search_wait.c: hone_search_confirm_needs_ms (likewise)
-agents/search/steer.c: hone_steer_is_running (likewise)
-'
-
 files 'server/*.c' 'agents/*.c' 'tools/*.c' 'workspace/*.c' | grep -v '^workspace/packs/' | while read -r f; do
     o=$objects/${f%c}o
     [ -f "$o" ] && printf '%s\n' "$o"
@@ -38,7 +31,13 @@ list=$(while IFS= read -r row; do
     awk -F: -v f="$file" -v n="$name" '$2 == n && $1 != f { found = 1 } END { exit !found }' "$work/words" || printf '%s\n' "$row"
 done <"$work/alone")
 extra=$(printf '%s\n' "$list" | while IFS= read -r row; do
-    [ -z "$row" ] || printf '%s\n' "$allowed" | grep -qF "$row " || echo "$row has no caller outside its file: make it static"
+    [ -z "$row" ] || echo "$row has no caller outside its file: make it static"
 done)
 verdict "each exported function has a caller outside its file" "$extra"
+
+# A tool that is in no set is data that nothing reads: no client sees it.
+apart=$(files 'tools/*.c' 'agents/*.c' | xargs sed -n 's/^const struct hone_tool \(hone_tool_[a-z_]*\) =.*/\1/p' | while read -r tool; do
+    grep -qE "&$tool,|&$tool\$" tools/registry.c agents/tools/tools.c || echo "$tool is in no set of tools"
+done)
+verdict "each tool is in a set" "$apart"
 finish

@@ -6,48 +6,73 @@ pages=$(files '*.md' | grep -vE '^tests/data/|^agents/coder/prompts/')
 
 # Prose, headings, lists and code blocks of a page have at most 100 characters a line. Exceptions by rule: a row of a
 # table (a cell has at most 300; results are records and free), a line that is one long word or link, and the generated reference/tools.md.
-wide_of() { # page: its lines that are too wide
-    LC_ALL=C awk '
-        { gsub(/[\200-\277]/, "") } # what remains of a character in UTF-8 is one byte
-        /^ *\|/ {
-            if (FILENAME ~ /^docs\/results\//) next
-            n = split($0, cell, "|")
-            for (i = 2; i < n; i++) if (length(cell[i]) > 300) { print FILENAME ":" FNR " has a cell of " length(cell[i]) " characters"; next }
-            next
-        }
-        length($0) > 100 {
-            text = $0
-            sub(/^[ >*-]+/, "", text)
-            if (text ~ / /) print FILENAME ":" FNR " has " length($0) " characters"
-        }' "$1"
-}
-wide=$(for page in $pages; do
-    [ "$page" = docs/reference/tools.md ] || wide_of "$page"
-done)
+wide=$(printf '%s\n' "$pages" | grep -vxF docs/reference/tools.md | LC_ALL=C xargs awk '
+    { gsub(/[\200-\277]/, "") } # what remains of a character in UTF-8 is one byte
+    /^ *\|/ {
+        if (FILENAME ~ /^docs\/results\//) next
+        n = split($0, cell, "|")
+        for (i = 2; i < n; i++) if (length(cell[i]) > 300) { print FILENAME ":" FNR " has a cell of " length(cell[i]) " characters"; next }
+        next
+    }
+    length($0) > 100 {
+        text = $0
+        sub(/^[ >*-]+/, "", text)
+        if (text ~ / /) print FILENAME ":" FNR " has " length($0) " characters"
+    }')
 verdict "lines of pages have at most 100 characters, cells of tables 300" "$wide"
 
 # Every relative link names a file that is there; every anchor a heading of that page.
-anchors_of() { # page: the anchors of its headings, as GitHub makes them
-    awk '/^```/ { fence = !fence } !fence && /^#+ / { sub(/^#+ +/, ""); print }' "$1" | tr 'A-Z' 'a-z' |
-        sed -e 's/`//g' -e 's/\[\([^]]*\)\]([^)]*)/\1/g' -e 's/[^a-z0-9 _-]//g' -e 's/ /-/g'
-}
-links_of() { # page: target of each relative link, code left out
-    awk '/^ *```/ { fence = !fence; next } !fence' "$1" | sed 's/`[^`]*`//g' |
-        grep -oE '\]\([^) ]+\)' | sed -e 's/^](//' -e 's/)$//' | grep -vE '^[a-z]+:' | sort -u
-}
-broken=$(for page in $pages; do
-    folder=$(dirname "$page")
-    links_of "$page" | while read -r link; do
-        file=${link%%#*} anchor=
-        case $link in *'#'*) anchor=${link#*#} ;; esac
-        target=$page
-        [ -z "$file" ] || target=$folder/$file
-        if [ ! -e "$target" ]; then
-            echo "$page links to $link, which is not there"
-        elif [ -n "$anchor" ] && ! anchors_of "$target" | grep -qxF "$anchor"; then
-            echo "$page links to $link, which has no such heading"
-        fi
-    done
+# In one pass over all pages: "anchor PAGE ANCHOR" of each heading, as GitHub makes them, "link PAGE FILE ANCHOR" of each link.
+links=$(printf '%s\n' "$pages" | LC_ALL=C xargs awk '
+    function anchor(text,   link) {
+        sub(/^#+ +/, "", text)
+        text = tolower(text)
+        gsub(/`/, "", text)
+        while (match(text, /\[[^]]*\]\([^)]*\)/)) {
+            link = substr(text, RSTART + 1, RLENGTH - 1)
+            sub(/\].*/, "", link)
+            text = substr(text, 1, RSTART - 1) link substr(text, RSTART + RLENGTH)
+        }
+        gsub(/[^a-z0-9 _-]/, "", text)
+        gsub(/ /, "-", text)
+        return text
+    }
+    FNR == 1 { fence = 0; folder = FILENAME; if (!sub(/\/[^\/]*$/, "", folder)) folder = "." }
+    /^ *```/ { fence = !fence; next }
+    fence { next }
+    /^#+ / { print "anchor\t" FILENAME "\t" anchor($0) }
+    {
+        gsub(/`[^`]*`/, "")
+        while (match($0, /\]\([^) ]+\)/)) {
+            link = substr($0, RSTART + 2, RLENGTH - 3)
+            $0 = substr($0, RSTART + RLENGTH)
+            if (link ~ /^[a-z]+:/) continue
+            at = index(link, "#")
+            file = at ? substr(link, 1, at - 1) : link
+            print "link\t" FILENAME "\t" (file == "" ? FILENAME : folder "/" file) "\t" (at ? substr(link, at + 1) : "") "\t" link
+        }
+    }')
+# What "." and ".." in a target stand for, so that it can be held against the names of pages.
+broken=$(printf '%s\n' "$links" | awk -F '\t' '
+    function plain(path,   part, n, i, out) {
+        n = split(path, part, "/")
+        for (i = 1; i <= n; i++) {
+            if (part[i] == ".." && out ~ /[^\/]/) sub(/\/?[^\/]*$/, "", out)
+            else if (part[i] != "." && part[i] != "") out = out == "" ? part[i] : out "/" part[i]
+        }
+        return out
+    }
+    $1 == "anchor" { has[$2 "#" $3] = 1 }
+    $1 == "link" { n++; page[n] = $2; to[n] = plain($3); anchor[n] = $4; link[n] = $5 }
+    END {
+        for (i = 1; i <= n; i++)
+            print (anchor[i] == "" || (to[i] "#" anchor[i]) in has ? "file" : "heading") "\t" page[i] "\t" to[i] "\t" link[i]
+    }' | sort -u | while IFS='	' read -r what page target link; do
+    if [ ! -e "$target" ]; then
+        echo "$page links to $link, which is not there"
+    elif [ "$what" = heading ]; then
+        echo "$page links to $link, which has no such heading"
+    fi
 done)
 verdict "relative links and anchors of pages resolve" "$broken"
 
@@ -68,9 +93,12 @@ fi
 
 # A source of the product over 200 lines begins with what it does.
 sources=$(files 'server/*.[ch]' 'agents/*.[ch]' 'tools/*.[ch]' 'workspace/*.[ch]' | grep -vE '^workspace/packs/')
-headless=$(printf '%s\n' "$sources" | grep '\.c$' | while read -r file; do
-    [ "$(wc -l <"$file")" -le 200 ] || grep -v SPDX-License "$file" | head -n 1 | grep -q '^/\*' || echo "$file"
-done)
+headless=$(printf '%s\n' "$sources" | grep '\.c$' | xargs awk '
+    function tell() { if (file != "" && lines > 200 && first !~ /^\/\*/) print file }
+    FNR == 1 { tell(); file = FILENAME; first = "" }
+    { lines = FNR }
+    first == "" && !/SPDX-License/ { first = $0 }
+    END { tell() }')
 verdict "a source over 200 lines begins with a comment" "$headless"
 
 # Comments in headers: a list's row ends where its line ends. Signs of a list that was run together, and of a line
@@ -89,10 +117,11 @@ verdict "lists in headers are not run together" "$garbled"
 # First lines with the licence: on for a folder once its files have them.
 licensed='server agents tools workspace tests'
 bare=$(for folder in $licensed; do
-    files "$folder/*.[ch]" "$folder/*.sh" | grep -vE '/packs/|^tests/(adversaries|honest|mutation/kernels|lattices|launchers|data|yardsticks)/' |
-        while read -r file; do
-            head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || echo "$file"
-        done
-done)
+    files "$folder/*.[ch]" "$folder/*.sh" | grep -vE '/packs/|^tests/(adversaries|honest|mutation/kernels|lattices|launchers|data|yardsticks)/'
+done | xargs awk '
+    FNR == 1 { if (file != "" && !has) print file; file = FILENAME; has = 0 }
+    FNR <= 2 && /SPDX-License-Identifier: Apache-2\.0/ { has = 1 }
+    FNR > 2 { nextfile }
+    END { if (file != "" && !has) print file }')
 verdict "sources name their licence (folders: ${licensed:-none yet})" "$bare"
 finish

@@ -71,8 +71,10 @@ printf '/* one line of text that is as long as a line can be\n */\n' >"$p"; plan
 printf '/* rows:\n *\n *   - one thing; - another thing; - a third\n */\n' >"$p"; plant papers workspace/base/rows.h "rows.h:3"
 printf 'static int quiet_%s;\n' look >"$p"; plant words workspace/base/old.c "probe"
 mkdir -p "$copy/docs"
-{ printf '| word | meaning |\n|---|---|\n'; seq -f 'w%03g' 61 | sed 's/.*/| & | m |/'; } >"$p"; plant words docs/glossary.md "it has 61"
+{ printf '| word | meaning |\n|---|---|\n'; seq -f 'w%03g' 73 | sed 's/.*/| & | m |/'; } >"$p"; plant words docs/glossary.md "it has 73"
 printf '| word | meaning |\n|---|---|\n| b | m |\n| a | m |\n' >"$p"; plant words docs/glossary.md "in order"
+mkdir -p "$copy/agents/search"
+printf '    [HONE_STOP_BORED] = "bored",\n' >"$p"; plant words agents/search/budget.c "stop reason bored"
 
 printf 'int lonely(void);\nint lonely(void) { return 1; }\n' >"$p"
 gcc -x c -c "$p" -o "$copy/build/obj/workspace/base/alone.o"

@@ -13,6 +13,9 @@ import urllib.request
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"]
 
 
+WAIT_S = 180  # at most, for what comes within a second where no other program has the processor
+
+
 class Browser:
     def __init__(self, downloads="/nonexistent"):
         with socket.socket() as s:
@@ -23,15 +26,16 @@ class Browser:
         self.downloads = downloads
 
     def __enter__(self):
-        for _ in range(100):
+        for _ in range(10 * WAIT_S):
             try:
                 self.call("/status")
                 break
             except OSError:
                 time.sleep(0.1)
         self.session = self.call("/session", {"capabilities": {"alwaysMatch": {
+            "timeouts": {"script": 3000 * WAIT_S, "pageLoad": 1000 * WAIT_S},
             "goog:loggingPrefs": {"browser": "ALL"},
-            "goog:chromeOptions": {"prefs": {"download.default_directory": self.downloads}, "args": FLAGS}}}})["sessionId"]
+            "goog:chromeOptions": {"prefs": {"download.default_directory": self.downloads, "profile.default_content_setting_values.automatic_downloads": 1}, "args": FLAGS}}}})["sessionId"]
         return self
 
     def __exit__(self, *_):
@@ -45,7 +49,7 @@ class Browser:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, {"Content-Type": "application/json"},
                                          method=method or ("POST" if body is not None else "GET"))
-        return json.load(urllib.request.urlopen(request, timeout=60))["value"]
+        return json.load(urllib.request.urlopen(request, timeout=4 * WAIT_S))["value"]
 
     def of_session(self, path, body=None):
         return self.call(f"/session/{self.session}/{path}", body)
@@ -56,7 +60,7 @@ class Browser:
     def go(self, where):
         self.of_session("url", {"url": where})
 
-    def until(self, script, seconds=20):
+    def until(self, script, seconds=WAIT_S):
         end = time.time() + seconds
         while time.time() < end:
             # What is not there yet has no members: an error of the script is "not yet".
@@ -80,6 +84,6 @@ class Browser:
 
     def shot(self, path):
         """PNG, or small: WebP."""
-        how = {"format": "webp", "quality": 80} if path.endswith(".webp") else {"format": "png"}
+        how = {"format": "webp", "quality": 55} if path.endswith(".webp") else {"format": "png"}
         with open(path, "wb") as f:
             f.write(base64.b64decode(self.of_session("goog/cdp/execute", {"cmd": "Page.captureScreenshot", "params": how})["data"]))

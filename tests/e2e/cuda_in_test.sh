@@ -71,11 +71,26 @@ ok $? "and calls hone's order" "$(tail -n 4 "$ROOT/taken/batched_transpose.cu")"
 # ---- what cannot be read says what helps ----
 
 new topk.cu --no-lint
-same "a template is refused as an argument" "$?" 2
+ok $? "a template that the file launches is written out" "$(cat "$ROOT/out")"
+grep -q '^void topk(' "$WS/tasks/topk/oracle.c" && said 'topk_kernel<4>'
+ok $? "with the arguments of that launch, which are told"
+new topk.cu --no-lint --force --reference $FILES/topk_ref.c --shape 'values[rows,4]'
+ok $? "with a reference it stays a template"
+new row_norm.cu --no-lint
+same "a template that nothing launches is refused" "$?" 2
+said "line 9: 'row_norm' is a template" && said "--instance 'row_norm<...>'"
+ok $? "with its line, and the option that says which" "$(cat "$ROOT/out")"
+new row_norm.cu --no-lint --instance 'row_norm<>'
+same "an instance without arguments is refused" "$?" 2
+new row_norm.cu --instance 'row_norm<float>' --grid rows --block 128 --size rows=7,cols=300
+ok $? "the instance that is asked for is admitted, defaults and the helpers that it calls included" "$(cat "$ROOT/out")"
+grep -q 'float warp_sum(float v)' "$WS/tasks/row_norm/kernels/naive.cu"
+ok $? "a helper's type comes from what it is called with"
+sed 's/template <typename T> __device__/class x; template <typename T> __device__/' $FILES/row_norm.cu >"$ROOT/class.cu"
+"$HONE" task new "$ROOT/class.cu" --no-lint --workspace "$WS" --instance 'row_norm<float>' >"$ROOT/out" 2>&1
+same "what has no C form is refused" "$?" 2
 said "--reference FILE.c"
 ok $? "and told how to go on"
-new topk.cu --no-lint --reference $FILES/topk_ref.c --shape 'values[rows,4]'
-ok $? "with a reference it is a pack"
 new conv2d.cu --no-lint
 same "a kernel alone wants a grid" "$?" 2
 said "--grid"
@@ -120,15 +135,22 @@ new exscan.cu --size n=3001
 ok $? "scratch memory, a struct and a wait have a C form"
 take exscan && tail -n 4 "$ROOT/taken/exscan.cu" | grep -q 'exscan_in_task_order(.*, 0);' && grep -qx '    exscan(device_pointer{device_in0}, device_pointer{device_out0}, 5);' "$ROOT/taken/exscan_test.cu"
 ok $? "a launcher without a stream is exported without one" "$(cat "$ROOT/out"; tail -n 4 "$ROOT/taken/exscan.cu")"
-new gelu.cu --size n=3001
-ok $? "a bfloat16 output is allowed its own rounding"
+# Positive: far below zero 1 + tanh(v) cancels, and a small output of such values alone is refused, by chance.
+new gelu.cu --size n=3001 --role x=positive
+ok $? "a bfloat16 output is allowed its own rounding" "$(cat "$ROOT/out")"
+new gelu.cu --size n=3001 --name tight --tolerance 1e-9
+same "a tolerance that the kernel itself misses is refused" "$(grep -c '^tight: not admitted' "$ROOT/out")" 1
+said 'ITEM(item)' && said 'PUT_SCALED_x(item' && said '--reference FILE.c' && ! said calibrate
+ok $? "with the reference to write, and no verb that does not work there" "$(cat "$ROOT/out")"
 
 new conv2d.cu --grid '(W+15)/16, (H+15)/16' --block '16, 16' --size H=20,W=50,R=2 --constraint 'R <= 8'
 ok $? "a kernel named as the task is linted and admitted"
-grep -q '"((H + 15) // 16) <= 65535"' "$WS/tasks/conv2d/task.json"
-ok $? "sizes stay within what a launch can count along y" "$(grep -A3 constraints "$WS/tasks/conv2d/task.json")"
 said "lower_precision  wrong_value"
 ok $? "the lint refuses kernels of lower precision"
+take conv2d && grep -q '^extern "C" void conv2d(' "$ROOT/taken/conv2d.h"
+ok $? "and comes home under its own name" "$(cat "$ROOT/out" "$ROOT/taken/conv2d.h")"
+grep -q '"((H + 15) // 16) <= 65535"' "$WS/tasks/conv2d/task.json"
+ok $? "sizes stay within what a launch can count along y" "$(grep -A3 constraints "$WS/tasks/conv2d/task.json")"
 new saxpy.cu --size n=3001
 ok $? "a launcher that reads and writes is admitted"
 said "'y_in'"

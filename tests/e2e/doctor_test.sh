@@ -23,6 +23,16 @@ says '^ok +budget +capped by time' && says '^ok +task +softmax' && says '^ok +ba
 ok $? "it names budget, task, baseline, noise, time, room and who is told" "$(cat "$ROOT/out")"
 [ "$(git -C "$WS" for-each-ref refs/hone/v | wc -l)" = 0 ]
 ok $? "its evaluations are no versions"
+mkdir -p "$WS/tasks/only/kernels" && cp "$WS"/tasks/softmax/*.* "$WS/tasks/only" &&
+    sed -i 's/"name": "softmax"/"name": "only"/' "$WS/tasks/only/task.json" &&
+    sed 's/void softmax(/void only(/' "$WS/tasks/softmax/kernels/naive.cu" >"$WS/tasks/only/kernels/naive.cu"
+doctor --task only --budget-wall 5m
+[ $status = 0 ] && says '^ok +task +only, target cuda'
+ok $? "a task of CUDA alone is looked at there, as a search would" "$(cat "$ROOT/out" "$ROOT/err")"
+rm -rf "$WS/tasks/only"
+doctor --budget-wall 5m --coders 4 --repairs 2 --seed 3 --knowledge --no-plateau
+[ $status = 0 ]
+ok $? "what a search takes, doctor takes" "$(cat "$ROOT/err")"
 doctor
 [ $status = 1 ] && last | grep -q '^no-go: .*budget: a search needs a cap'
 ok $? "no cap: no-go" "$(last)"

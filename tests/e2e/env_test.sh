@@ -58,4 +58,44 @@ ok $? "64 episodes are open at a time" "$(answer 65)"
 } | env_run --steps 2
 answer 2 | grep -q '"done":false' && answer 3 | grep -q '"done":true' && answer 4 | grep -q 'no open episode'
 ok $? "the last step ends the episode" "$(cat "$ROOT/out")"
+
+{
+    echo '{"op":"reset","task":"matmul","seed":3}'
+    echo '{"op":"step","episode":1,"strategy":"C02"}'
+    echo '{"op":"step","episode":1,"strategy":"C04","commit":"lattice-0"}'
+    echo '{"op":"step","episode":1,"strategy":"C08"}'
+    echo '{"op":"step","episode":1,"strategy":"C02"}'
+    echo '{"op":"close","episode":1}'
+} >"$ROOT/asked"
+on_lattices() { timeout 100 "$HONE" env --lattices "$REPO/agents/offline/lattices" "$@" <"$ROOT/asked" >"$ROOT/out" 2>"$ROOT/err"; }
+REPO=$(cd "$(dirname "$0")/../.." && pwd)
+on_lattices --record "$ROOT/lattice.jsonl"
+answer 1 | grep -q '"family":"gemm",.*{"strategy":"C02","expected_log2":2.2}.*"features":{"loop_depth":3'
+ok $? "a lattice's reset shows features, and strategies with what is expected of them" "$(answer 1; cat "$ROOT/err")"
+answer 2 | grep -q '"reward":4\.[0-9]*,"parts":{"is_right":true.*"verdict":"screened".*"commit":"lattice-1"' && ! answer 2 | grep -q '{"strategy":"C02"'
+ok $? "a step's verdict is the recorded one, and what was done is no choice" "$(answer 2)"
+answer 3 | grep -q '"commit":"lattice-2"' && answer 4 | grep -q '"commit":"lattice-6"'
+ok $? "a step goes on from the version that it names, else from the last" "$(answer 3; answer 4)"
+cp "$ROOT/out" "$ROOT/once"
+on_lattices && cmp -s "$ROOT/out" "$ROOT/once" && [ "$(wc -l <"$ROOT/lattice.jsonl")" = 6 ]
+ok $? "the same seed gives the same bytes, and trajectories are recorded" "$(diff "$ROOT/out" "$ROOT/once" | cut -c 1-300)"
+sed -i 's/"seed":3/"seed":4/' "$ROOT/asked"
+on_lattices && ! cmp -s "$ROOT/out" "$ROOT/once"
+ok $? "another seed draws other repeats (of the states that have several)" "$(cut -c 1-200 "$ROOT/out")"
+{
+    echo '{"op":"reset","task":"no_such"}'
+    echo '{"op":"reset","task":"rmsnorm","target":"cuda"}'
+    echo '{"op":"reset","task":"sum"}'
+    echo '{"op":"step","episode":1,"source":"int a;"}'
+    echo '{"op":"step","episode":1,"strategy":"G31"}'
+    for name in lattice-256 lattice- lattice--1 lattice-1x '../x' lattice-99999999999999999999; do
+        echo '{"op":"step","episode":1,"strategy":"C04","commit":"'"$name"'"}'
+    done
+} >"$ROOT/asked"
+on_lattices
+[ "$(grep -c '"error"' "$ROOT/out")" = 10 ] && answer 4 | grep -q 'is a strategy' && answer 5 | grep -q 'not legal' && answer 6 | grep -q 'no version'
+ok $? "what a lattice does not hold is an error line" "$(cut -c 1-200 "$ROOT/out")"
+"$HONE" env --lattices "$ROOT/nowhere" </dev/null 2>"$ROOT/err"
+[ $? = 3 ]
+ok $? "a folder without lattices is refused" "$(cat "$ROOT/err")"
 finish

@@ -16,7 +16,7 @@ alone() { # alone NAME COMPILER: in a folder that has NAME.c only, then its test
     cp "$OUT/$1.c" "$ROOT/alone"
     (
         cd "$ROOT/alone" || exit 1
-        sh -c "$(line "$1.c" | sed "s/^[a-z]*/$2/")" || exit 1
+        sh -c "$(line "$1.c" | sed "s/^[a-z]*/$2/") -Wall -Wextra -Werror" || exit 1
         cp "$OUT/$1.h" "$OUT/$1_test.c" .
         # clang's OpenMP library may be missing: gcc links, as the object asks for no more than libgomp gives
         sh -c "$(line "$1_test.c")" || exit 1
@@ -86,6 +86,35 @@ EOF
 take "$(json_get commit <"$ROOT/built")" && grep -q '^#define BLOCK (8)$' "$OUT/sum.c" && line sum.c | grep -q -- '-funroll-loops -c sum.c$' &&
     grep -q '^static float piece' "$OUT/sum.c" && alone sum gcc
 ok $? "tunables and options are those that were measured" "$(cat "$ROOT/said" "$ROOT/outside"; head -20 "$OUT/sum.c")"
+
+# What gcc is told in the source clang is told by the note, and neither warns.
+cat >"$ROOT/fast.c" <<'EOF'
+#include <stdint.h>
+#pragma GCC optimize("fast-math")
+#pragma GCC optimize("unroll-loops", "O3")
+void jacobi2d(const float *U0, float *U, int64_t H, int64_t W, int64_t T)
+{
+    for (int64_t i = 0; i < H * W; i++)
+        U[i] = U0[i];
+}
+EOF
+"$HONE" call kernel_compile "{\"task\":\"jacobi2d\",\"source\":$(json_text "$ROOT/fast.c")}" --workspace "$WS" --quiet >"$ROOT/built" 2>&1
+take "$(json_get commit <"$ROOT/built")" --no-test
+grep -q ' \* note .*add -ffast-math -funroll-loops -O3 to its compile line$' "$OUT/jacobi2d.c"
+ok $? "options in the source are told to clang" "$(cat "$ROOT/said" "$ROOT/built"; head -30 "$OUT/jacobi2d.c")"
+for compiler in gcc clang; do
+    command -v $compiler >/dev/null || continue
+    (cd "$OUT" && sh -c "$(line jacobi2d.c | sed "s/^[a-z]*/$compiler/") -Wall -Wextra -Werror") >"$ROOT/outside" 2>&1
+    ok $? "unused sizes and options of gcc: no warning by $compiler" "$(cat "$ROOT/outside")"
+done
+
+# A search that found nothing.
+take search/rmsnorm
+[ $? != 0 ] && grep -q "nothing beat the baseline of 'rmsnorm'.*hone export rmsnorm. gives the baseline" "$ROOT/said"
+ok $? "a search that found nothing says so, and what to export" "$(cat "$ROOT/said")"
+take search/of_no_task
+[ $? != 0 ] && grep -q "found nothing faster than the baseline, or there is none of that name" "$ROOT/said"
+ok $? "one of another name too" "$(cat "$ROOT/said")"
 
 # What is tried is tried in the jail: the same file leaves a trace outside of it.
 cat >"$ROOT/escape.c" <<EOF

@@ -3,8 +3,6 @@
 
 page_browser.py SERVER_URL TOKEN SEARCH FILE HONE WORKSPACE VIEWER_TOKEN HOSTILE_COMMIT LARGE_WORKSPACE: prints TAP. SHOTS=DIR keeps pictures."""
 import atexit
-import base64
-import gzip
 import json
 import os
 import re
@@ -12,14 +10,14 @@ import subprocess
 import sys
 import time
 
+import page_places
 from browser import Browser
 
 url, token, search, file, hone, workspace, viewer, hostile, large_ws = sys.argv[1:10]
 downloads = os.path.join(os.path.dirname(file), "downloads")
 axe_file = "build/page/node_modules/axe-core/axe.min.js"
 axe = open(axe_file).read() if os.path.exists(axe_file) else ""
-# The last source on the page; sources stand in shadow roots.
-SOURCE = "[...document.querySelectorAll('.source')].map((e) => e.shadowRoot).at(-1)"
+SOURCE = page_places.SOURCE
 n = failed = 0
 
 
@@ -44,12 +42,12 @@ def serve(port):
     return server, next(m[1] for m in (re.search(r"ws://127.0.0.1:([0-9]+)/", line) for line in server.stderr) if m)
 
 
-def audit(name):
-    """axe-core's rules on what is shown, in the light and in the dark; skipped where npm did not bring it."""
+def audit(name, where="document"):
+    """axe-core's rules on what is shown (or on one element of it, as a selector in quotes), in the light and in the dark; skipped where npm did not bring it."""
     found = []
     for scheme in ("light", "dark") if axe else ():
         media(scheme)
-        said = js(axe + ";return axe.run(document, {resultTypes: ['violations']})")
+        said = js(axe + ";return axe.run(" + where + ", {resultTypes: ['violations']})")
         found += [f"{scheme}: {v['impact']}: {v['id']}: {v['help']}: {node['html'][:200]} {node['failureSummary'][:300]}"
                   for v in said["violations"] for node in v["nodes"][:3]]
     media("light")
@@ -116,12 +114,10 @@ with Browser(downloads) as browser:
     names = js("return [...document.querySelectorAll('.files a')].map((a) => a.download)")
     js("document.querySelector('.files a').click()")
     landed = os.path.join(downloads, names[0])
-    for _ in range(100):
-        if os.path.exists(landed):
-            break
-        time.sleep(0.1)
+    page_places.wait_for(landed)
     ok({f"{search}.c", f"{search}.h"} <= set(names) and os.path.exists(landed) and f"{search}(" in open(landed).read(),
        "source and header, which a click saves", names)
+    page_places.check_archive(browser, ok, downloads, search)
     go(url + "/#/search/" + search + "/version/" + hostile)
     ok(until(SOURCE + " && " + SOURCE + ".textContent.includes('</script>')"), "a hostile source is shown as text", text())
     ok(js("return !window.hacked && document.querySelector('img') === null && " + SOURCE + ".querySelector('img, script') === null && document.scripts.length === 1"), "hostile text runs nothing")
@@ -129,8 +125,9 @@ with Browser(downloads) as browser:
     until("document.querySelector('a[href^=\"#/compare\"]')")
     js("document.querySelector('a[href^=\"#/compare\"]').click()")
     ok(until(SOURCE + " && " + SOURCE + ".querySelectorAll('.cm-content').length === 2"), "two versions side by side", text())
-    ok(js("const lines = [...%s.querySelectorAll('.cm-content')].map((e) => [...e.querySelectorAll('.cm-line:not(.cm-changedLine)')].map((l) => l.textContent));"
-          "return lines[0].length > 3 && lines[0].join() === lines[1].join()" % SOURCE), "their equal lines are the same", text())
+    js("document.querySelector('.source').scrollIntoView()")  # lines out of sight are not drawn
+    ok(until("(() => { const lines = [...%s.querySelectorAll('.cm-content')].map((e) => [...e.querySelectorAll('.cm-line:not(.cm-changedLine)')].map((l) => l.textContent));"
+             "return lines[0].length > 3 && lines[0].join() === lines[1].join(); })()" % SOURCE), "their equal lines are the same", text())
     ok(js("return %s.querySelectorAll('.cm-changedText').length > 0 && new Set([...%s.querySelectorAll('.cm-line span')].map((e) => getComputedStyle(e).color)).size > 2" % (SOURCE, SOURCE)),
        "what changed within a line stands out, sources are highlighted")
     press("next change")
@@ -157,6 +154,7 @@ with Browser(downloads) as browser:
     ok(until("[...document.querySelectorAll('option')].some((o) => o.value === 'thinking')"), "other searches to compare with", text())
     js("const o = [...document.querySelectorAll('option')].find((o) => o.value === 'thinking').parentElement; o.value = 'thinking'; o.dispatchEvent(new Event('change'))")
     ok(until("document.querySelector('.two canvas')") and "not comparable" in text() and "What paid" in text(), "two searches, of different tasks", text())
+    ok(js("return document.querySelector('.comparable').compareDocumentPosition(document.querySelector('main table')) & 4"), "whether they are comparable stands before the figures")
     ok(js("return [...document.querySelectorAll('main table')][1].innerText.includes(' of ')"), "what paid in each", text())
     shot("searches")
     audit("two searches")
@@ -167,16 +165,19 @@ with Browser(downloads) as browser:
     ok(until("document.querySelector('details pre').textContent.includes('<img src=x')") and not js("return window.hacked"), "what they answered is text", text())
     audit("models")
 
+    page_places.check_live(browser, ok, press, url, search)
+
     # live: what another process finds arrives while one looks
     go(url + "/#/search/" + search)
     until("document.querySelectorAll('.row').length > 3")
     before = js("return document.querySelector('.way-up').getAttribute('aria-label')")
     subprocess.run([hone, "search", search, "--workspace", workspace, "--executor", "fake", "--budget-evaluations", "60"],
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
-    changed = until("document.querySelector('.way-up').getAttribute('aria-label') !== " + json.dumps(before), 30)
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600, check=False)
+    changed = until("document.querySelector('.way-up').getAttribute('aria-label') !== " + json.dumps(before))
     ok(changed, "versions arrive while one looks", before)
     until("document.body.innerText.includes('the baseline')")
-    time.sleep(5)  # the last of what it wrote
+    n_steps = len(json.loads(subprocess.run([hone, "report", search, "--workspace", workspace, "--json"], capture_output=True, check=True).stdout)["steps"])
+    until("document.querySelector('.way-up').getAttribute('aria-label').includes(': %d steps')" % n_steps)
     read_on = js("return document.querySelector('.way-up').getAttribute('aria-label')")
     js("location.reload()")
     until("document.querySelectorAll('.row').length > 3")
@@ -188,18 +189,18 @@ with Browser(downloads) as browser:
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     atexit.register(running.kill)
     go(url + "/#/")
-    for _ in range(30):
+    for _ in range(60):
         js("location.hash = '#/search/none'; location.hash = '#/search/softmax'")
-        if until("document.body.innerText.includes('pause')", 1):
+        if until("document.body.innerText.includes('pause')", 3):
             break
     press("pause")
     ok(until("[...document.querySelectorAll('[role=status]')].some((e) => e.textContent === 'pause: asked')"), "a running search is steered", text())
     js("document.querySelector('input[aria-label=Hint]').value = '<img src=x onerror=window.hacked=1>'")
     press("hint")
-    ok(until("document.body.innerText.includes('hint <img')", 30) and not js("return window.hacked"), "a hint for models is asked for, listed, and text", text())
+    ok(until("document.body.innerText.includes('hint <img')") and not js("return window.hacked"), "a hint for models is asked for, listed, and text", text())
     press("stop")
     try:
-        ended = running.wait(60) is not None
+        ended = running.wait(300) is not None
     except subprocess.TimeoutExpired:
         ended = False
     ok(ended and until("document.body.innerText.includes('stopped')"), "it stops, and the page says so", text())
@@ -231,18 +232,19 @@ with Browser(downloads) as browser:
         go(large + "/")
         go(large + "/#/search/large")
         js("location.reload()")
-        ok(until("document.querySelectorAll('.row').length > 3", 60), f"ten thousand versions, {visit} view", text())
-        print("# %s view after %d ms" % (visit, js("return performance.getEntriesByName('shown')[0].startTime")))
+        ok(until("document.querySelectorAll('.row').length > 3"), f"ten thousand versions, {visit} view", text())
+        print("# %s view after %d ms" % (visit, until("performance.getEntriesByName('shown')[0].startTime") or -1))
     ok(js("return document.querySelectorAll('.row').length") < 100 and js("return document.querySelector('.tree > div').clientHeight") > 200000,
        "of the tree's rows only those in sight exist", js("return document.querySelector('.tree > div').clientHeight"))
     for what, act in (("scrolling the tree", "document.querySelector('.tree').scrollTop += 400"),
                       ("going from step to step", "document.querySelector('.way-up').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}))")):
         js("window.frames_ = null; const at = []; requestAnimationFrame(function f(now) { at.push(now); " + act + "; "
-           "if (at.length < 61) requestAnimationFrame(f); else window.frames_ = at.slice(1).map((t, i) => t - at[i]).sort((a, b) => a - b); })")
-        frames = until("window.frames_", 60)
+           "if (at.length < 61 && now - at[0] < 30000) requestAnimationFrame(f); else window.frames_ = at.slice(1).map((t, i) => t - at[i]).sort((a, b) => a - b); })")
+        frames = until("window.frames_")
         ok(frames, what + " ends")
-        print("# %s: median frame %.1f ms, 95 %% %.1f ms" % (what, frames[len(frames) // 2], frames[len(frames) * 95 // 100]))
-    print("# %.0f MB of JavaScript" % (js("return performance.memory.usedJSHeapSize") / 1e6))
+        print("# %s: median frame %.1f ms, 95 %% %.1f ms" % (what, frames[len(frames) // 2], frames[len(frames) * 95 // 100]) if frames else "# no frame of " + what)
+    browser.of_session("goog/cdp/execute", {"cmd": "HeapProfiler.collectGarbage", "params": {}})
+    print("# %.0f MB of JavaScript" % (browser.of_session("goog/cdp/execute", {"cmd": "Runtime.getHeapUsage", "params": {}})["usedSize"] / 1e6))
 
     # the server goes away, and another one comes: it knows no cookie of the first
     server.terminate()
@@ -251,7 +253,7 @@ with Browser(downloads) as browser:
     ok(js("return document.querySelectorAll('.row').length") > 3, "what was shown stays")
     server, port = serve(port)
     ok(until("document.getElementById('link').innerText.includes('wants its token')"), "a server that began anew asks for its token", text())
-    audit("token form")
+    audit("token form", "'#link'")  # of the view behind it there are ten thousand versions
     js("document.querySelector('#link input').value = " + json.dumps(large_token))
     time.sleep(9)  # it tries to connect every eight seconds
     ok(js("return document.querySelector('#link input').value") == large_token, "what is typed there stays", text())
@@ -271,10 +273,7 @@ with Browser(downloads) as browser:
     js("document.querySelector('[aria-live] dd a').click()")
     ok(until(SOURCE + " && " + SOURCE + ".querySelector('.cm-line')") and "git show" in text(), "the file shows sources", text())
     # lines that a profile names, in a copy of the file
-    with open(file) as f:
-        head, rest = f.read().split('id="data">', 1)
-    data, tail = rest.split("</script>", 1)
-    data = json.loads(gzip.decompress(base64.b64decode(data)))
+    data, head, tail = page_places.unpacked(file)
     commit = next(iter(data["measured"]))
     data["measured"][commit]["profile"] = {"bottlenecks": [{"class_name": "strided", "rule": "<img src=x onerror=window.hacked=1>", "line": 3, "score": 1}],
                                            "remarks": [{"line": 4, "kind": "missed", "message": "not vectorized"}, {"line": 0, "kind": "none", "message": "nowhere"}]}
@@ -289,8 +288,7 @@ with Browser(downloads) as browser:
     doubted = dict(data["searches"][0], name="doubted", end=dict(end, doubt="others used the cores", speedup=119))
     open_ = {"speedup": None, "verdict": "", "unconfirmed": "12 s were left; --budget-wall 90s has room"}
     data["searches"] = [dict(data["searches"][0], end=end), doubted, dict(data["searches"][0], name="late", end=dict(end, **open_))]
-    with open(file + ".hot.html", "w") as f:
-        f.write(head + 'id="data">' + base64.b64encode(gzip.compress(json.dumps(data).encode())).decode() + "</script>" + tail)
+    page_places.packed(file + ".hot.html", data, head, tail)
     go("file://" + file + ".hot.html#/search/" + search + "/version/" + commit)
     ok(until("document.body.innerText.includes('operations and bytes are guessed')") and not js("return document.querySelector('.roofline')"),
        "no roofline where operations are guessed", text())
@@ -319,6 +317,7 @@ with Browser(downloads) as browser:
     js("history.back()")
     until(SOURCE + " && " + SOURCE + ".querySelector('.hot')")
     audit("lines")
+    page_places.check_file(browser, ok, file, search)
     size(360, 800)
     go("file://" + file + "#/search/" + search)
     until("document.querySelectorAll('.row').length > 3")

@@ -24,9 +24,9 @@ HONE_LARGE_WORKSPACE="$ROOT/large" "${HONE_BUILD:-build}/tests/e2e/large_search_
 "$HONE" serve --workspace "$WS" --executor fake --listen 127.0.0.1:0 2>"$ROOT/serve" &
 serve=$!
 trap 'kill $serve 2>/dev/null; wait $serve 2>/dev/null; rm -rf "$ROOT"' EXIT
-for _ in $(seq 100); do
+for _ in $(seq 1800); do
     grep -q listening "$ROOT/serve" && break
     sleep 0.1
 done
 port=$(sed -n 's,.*ws://127.0.0.1:\([0-9]*\)/.*,\1,p' "$ROOT/serve")
-PYTHONDONTWRITEBYTECODE=1 timeout 600 python3 tests/e2e/page_browser.py "http://127.0.0.1:$port" "$(cat "$WS/.hone/token")" rmsnorm "$ROOT/night.html" "$HONE" "$WS" "$viewer" "$hostile" "$ROOT/large"
+PYTHONDONTWRITEBYTECODE=1 timeout 1700 python3 tests/e2e/page_browser.py "http://127.0.0.1:$port" "$(cat "$WS/.hone/token")" rmsnorm "$ROOT/night.html" "$HONE" "$WS" "$viewer" "$hostile" "$ROOT/large"

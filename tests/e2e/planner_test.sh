@@ -63,6 +63,16 @@ ok $? "a learned policy plays the recorded lattices beside the others" "$(cat "$
 [ "$(grep -o '"expansions":[0-9]*' "$ROOT/c" | sort -u -t: -k2n | tr '\n' ' ')" = '"expansions":4 "expansions":8 "expansions":16 "expansions":32 ' ] &&
     [ "$(grep -o '{"regret":{"learned":[0-9.e-]*,"puct":[0-9.e-]*,"chain":[0-9.e-]*,"masked-ucb":[0-9.e-]*}' "$ROOT/c" | wc -l)" = 5 ]
 ok $? "each policy's regret after 4, 8, 16 and 32 steps" "$(cat "$ROOT/c")"
+"$HONE" planner eval --policies puct --seeds 2 --expansions 4 --skip-below 0.4 --json >"$ROOT/d" 2>"$ROOT/stderr"
+grep -q '"cost_model":{"error":0\.8[0-9]*,"error_catalogue":1\.[0-9]*,"error_zero":1\.[0-9]*,"dropped":0\.[0-9]*,"gainers":0\.[0-9]*,"gainers_all":0\.[0-9]*}' "$ROOT/d"
+ok $? "a cost model tells its error, and how many steps it leaves out" "$(cat "$ROOT/d" "$ROOT/stderr")"
+"$HONE" planner eval --policies puct --seeds 2 --expansions 4 --json | grep -q cost_model
+[ $? = 1 ]
+ok $? "without being asked there is none"
+mkdir "$ROOT/two" && cp agents/offline/lattices/sum.cpu.json agents/offline/lattices/softmax.cpu.json agents/offline/lattices/sum.cuda.json "$ROOT/two"
+"$HONE" planner eval --lattices "$ROOT/two" --taught --seeds 1 --json >"$ROOT/d" 2>"$ROOT/stderr"
+[ "$(grep -c '^{"target":"cpu","teacher":"[a-z]*","pupil":"[a-z]*","without":[0-9.]*,"with":[0-9.]*}$' "$ROOT/d")" = 2 ] && [ "$(wc -l <"$ROOT/d")" = 2 ]
+ok $? "what one kernel's search is worth to another's, for each pair of a target" "$(cat "$ROOT/d" "$ROOT/stderr")"
 "$HONE" planner eval --lattices "$ROOT/lattices" --policies nonsense >/dev/null 2>"$ROOT/stderr"
 [ $? = 2 ] && grep -q 'puct' "$ROOT/stderr"
 ok $? "an unknown policy is refused with the list of them" "$(cat "$ROOT/stderr")"

@@ -15,8 +15,10 @@ for task in row_scale smooth_2; do
     ok $? "$task is admitted" "$lint"
 done
 "$HONE" task show row_scale --json >"$ROOT/shown"
-grep -q '"C_in"' "$ROOT/shown" && grep -q '"alpha"' "$ROOT/shown" && ! grep -q '"s_in"' "$ROOT/shown"
+grep -q '"C_in"' "$ROOT/shown" && grep -q '"alpha"' "$ROOT/shown" && ! grep -q '"scale_in"' "$ROOT/shown"
 ok $? "what is written is an input and an output, what is read an input" "$(cat "$ROOT/shown")"
+grep -q '"scale"' "$ROOT/shown" && grep -q '(double' "$WS/tasks/row_scale/kernels/naive.c"
+ok $? "a name that begins with _ and the type of the header inside of the kernel" "$(cat "$ROOT/shown")"
 grep -q '"ni":60' "$WS/tasks/row_scale/workloads.jsonl" && grep -q '"nj":25' "$WS/tasks/row_scale/workloads.jsonl"
 ok $? "sizes are the data sets'" "$(cat "$WS/tasks/row_scale/workloads.jsonl")"
 "$HONE" task show smooth_2 --json | grep -q '"tsteps":{[^}]*"value":6'

@@ -58,6 +58,11 @@ echo "$said" | grep -q '"tier":"decide"' && echo "$said" | grep -q '"percent_of_
 ok $? "what was measured of a version is its best founded report" "$said $(cat "$ROOT/decided.json")"
 echo "$said" | grep -q '"profile":{'
 ok $? "with its latest profile" "$said"
+echo "$said" | grep -q '"looks":\[{"tier":"decide","verdict":"faster","ratio":[0-9.]*,"low":[^]]*"sizes":\["n1m",'
+ok $? "with each look and the sizes that it timed" "$said"
+said=$(read_uri "hone://searches" | tr -d '\\')
+echo "$said" | grep -q '"machine":"[^"]*, [0-9]* cores"'
+ok $? "a search says what its times were taken on" "$said"
 said=$(read_uri "hone://version/$base/measured")
 echo "$said" | grep -q -- '-32002'
 ok $? "what is no version was not measured" "$said"

@@ -59,7 +59,10 @@ grep -q '^doubt  *hidden sizes were not run' "$ROOT/out" && git -C "$WS" log -1 
     "$HONE" report sum --workspace "$WS" | grep -q 'Not to be claimed.*hidden sizes'
 ok $? "a figure that is in doubt is not shown as a claim" "$(cat "$ROOT/out" "$ROOT/err")"
 
-printf '{"match":"SLOW","ns":900000,"code":"c1"}\n{"match":"void","ns":250000,"code":"c1"}\n' >"$ROOT/code.jsonl"
+{
+    printf '{"match":"SLOW","ns":900000,"code":"c1"}\n{"match":"pragma","ns":250000,"code":"c1"}\n'
+    printf '{"match":"void","ns":1000000,"code":"c0"}\n'
+} >"$ROOT/code.jsonl"
 "$HONE" search softmax --workspace "$WS" --executor fake --fake-script "$ROOT/code.jsonl" --budget-evaluations 4 --quiet >"$ROOT/out" 2>"$ROOT/err"
 "$HONE" report softmax --workspace "$WS" | grep -q Contradicted
 [ $? = 1 ]

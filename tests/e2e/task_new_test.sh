@@ -56,6 +56,29 @@ void spmv(int n, const index_t *start, const index_t *column, const double *valu
 EOF
 admitted spmv 'start\[n + 1\], column\[nnz\], value\[nnz\], x\[n\], y\[n\]' -I "$ROOT/include"
 
+# a variance of floats in double: denormals are what -ffast-math loses, so the task leaves them out
+cat >"$ROOT/mean_var.c" <<'EOF'
+#include <stddef.h>
+double mean_var(const float *samples, size_t count, double *variance)
+{
+    double mean = 0.0, m2 = 0.0;
+    size_t i;
+    for (i = 0; i < count; ++i) {
+        double delta = samples[i] - mean;
+        mean += delta / (double)(i + 1);
+        m2 += delta * (samples[i] - mean);
+    }
+    *variance = count > 1 ? m2 / (double)(count - 1) : 0.0;
+    return mean;
+}
+EOF
+admitted mean_var 'assumed: inputs hold no denormals' --size count=40000 --size count=10003
+
+# an agent is told its own tool's words
+"$HONE" call task_new '{"source":"void softsum(const float *x, float *y, int n) { float s = 0; for (int i = 0; i < n; i++) s += x[i] * x[i] * x[i]; for (int i = 0; i < n; i++) y[i] = x[i] - s; }","sizes":["n=5000"],"tolerances":["y=1e-9"]}' --workspace "$WS" >"$ROOT/said"
+grep -q '"fix":"Compare kernel and message; where the kernel is right, give tolerances' "$ROOT/said" && ! grep -q calibrate "$ROOT/said"
+ok $? "task_new names tolerances, not a verb of the shell" "$(cat "$ROOT/said")"
+
 # sums into the output itself, which holds something: a reference of its own, or its tolerance would be a guess
 cat >"$ROOT/gemm.c" <<'EOF'
 void gemm(int ni, int nj, int nk, float alpha, float beta, float *C, const float *A, const float *B)

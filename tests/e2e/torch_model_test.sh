@@ -178,18 +178,18 @@ compare "one that does not compile" 10 'does not compile: .*kernel.c' --swap blo
 spoil() { # spoil TEXT: mlp.py with this as the first line of the model's forward
     sed "s|^        return torch.softmax.*|        $1\n&|" mlp.py >evil.py
 }
-refused() { # refused NAME TEXT
-    said=$(HONE_TORCH_SECONDS=8 "$HONE" model rank evil.py 2>&1)
+refused() { # refused NAME TEXT [LIMIT]
+    said=$(HONE_TORCH_SECONDS=${3:-120} "$HONE" model rank evil.py 2>&1)
     status=$?
     [ $status != 0 ] && [ $status -lt 64 ] && echo "$said" | grep -q -- "$2"
     ok $? "$1" "$status: $said"
 }
 spoil 'while True: pass'
-refused "an endless forward is ended" 'within 8 s'
+refused "an endless forward is ended" 'within 8 s' 8
 spoil 'open("/etc/passwd")'
 refused "a model that reads files finds none" 'FileNotFoundError'
 spoil 'open("/tmp/x", "w").write("x" * (1 << 28))'
-refused "a model that fills the disk is ended" 'OSError\|within\|no answer'
+refused "a model that fills the disk is ended" 'OSError\|within\|no answer' 8
 spoil 'import socket; socket.create_connection(("127.0.0.1", 80))'
 refused "a model that calls home cannot" 'PermissionError\|Operation not permitted\|OSError'
 spoil 'x = torch.ones(25000000000).sum()'

@@ -23,7 +23,7 @@ module() { # module FILE: a file around the class that stands on stdin
     } >"$1"
 }
 refused() { # refused NAME TEXT [LIMIT]: the module NAME is refused with the text, and leaves nothing
-    said=$(HONE_TORCH_SECONDS=${3:-60} "$HONE" task import "$ROOT/bad/$1.py" 2>&1)
+    said=$(HONE_TORCH_SECONDS=${3:-120} "$HONE" task import "$ROOT/bad/$1.py" 2>&1)
     status=$?
     [ $status != 0 ] && echo "$said" | grep -q -- "$2" && [ -z "$(ls "$WS/tasks" 2>/dev/null)" ]
     ok $? "$1 is refused" "$said"
@@ -149,6 +149,85 @@ ok $? "what is refused is said to an agent" "$(cat "$ROOT/said")"
 
 said=$("$HONE" task lint scaled_1 2>&1)
 ok $? "the lint admits it: the kernel agrees with the module in float64, and bad kernels do not" "$said"
+
+# Losses, distances, sums over named dimensions, class numbers, parts of a tensor, unpacked sizes.
+cat >"$ROOT/words.py" <<'END_PY'
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.far = nn.TripletMarginLoss(margin=2.0, reduction='none')
+    def forward(self, x, y, target):
+        n, width = x.shape
+        first = torch.zeros_like(x.select(1, 0).unsqueeze(1))
+        ahead = torch.cat((first, torch.cumsum(x.narrow(1, 0, x.size(1) - 1), dim=1)), dim=1)
+        most = torch.max(torch.min(x, torch.tensor(0.5, device=x.device)), dim=1).values
+        return (F.cross_entropy(x, target, reduction='none'), F.smooth_l1_loss(x, y, beta=0.5, reduction='none'),
+                torch.einsum('ij,kj->ik', x, y), F.cosine_similarity(x, y) + most, ahead.view(n, width), self.far(x, y, x))
+rows = 64
+columns = 96
+def get_inputs():
+    return [torch.rand(rows, columns), torch.rand(rows, columns), torch.randint(0, columns, (rows,))]
+def get_init_inputs():
+    return []
+END_PY
+said=$("$HONE" task import "$ROOT/words.py" 2>&1)
+echo "$said" | grep -q '^words: admitted' && grep -q '"role": *"index"' "$WS/tasks/words/task.json"
+ok $? "losses, einsum, class numbers and parts of tensors have a kernel that agrees with torch" "$said"
+sed -i 's/x.narrow/x.sparsely/' "$ROOT/words.py"
+said=$("$HONE" task import "$ROOT/words.py" --force 2>&1)
+[ $? != 0 ] && echo "$said" | grep -q "this torch (.*) does not run the module: .*sparsely"
+ok $? "what this torch does not have is named at once" "$said"
+
+# Layers of several operations, sizes that a module keeps as numbers, and more tensors of state than a task has.
+cat >"$ROOT/layers.py" <<'END_PY'
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+class Model(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.width = width
+        self.turns = nn.LSTM(width, width, 2, batch_first=True, bidirectional=True)
+        self.gates = nn.GRU(2 * width, width)
+        self.heads = nn.TransformerEncoderLayer(width, 2, 2 * width, dropout=0.0, activation='gelu')
+        self.norms = nn.Sequential(*[nn.LayerNorm(width) for _ in range(24)])
+    def forward(self, x, start=None):
+        if start is not None:
+            x = x + start
+        if x.shape[2] != self.width:
+            raise ValueError('another width')
+        x = self.gates(self.turns(x)[0])[0]
+        a, b = self.norms(self.heads(x)).split(self.width // 2, dim=2)
+        return F.normalize(F.pad(torch.cat((b, a), 2), (1, 1)), dim=2)
+rows = 24
+columns = 8
+def get_inputs():
+    return [torch.rand(2, rows, columns)]
+def get_init_inputs():
+    return [columns]
+END_PY
+said=$("$HONE" task import "$ROOT/layers.py" 2>&1)
+echo "$said" | grep -q '^layers: admitted' && grep -q '"vectors"' "$WS/tasks/layers/task.json" && grep -q '"weights_[0-9]*"' "$WS/tasks/layers/task.json"
+ok $? "recurrent layers, attention and joined state have a kernel that agrees with torch" "$said"
+grep -A3 '"columns"' "$WS/tasks/layers/task.json" | grep -q '"const"'
+ok $? "a size that the module keeps as a number does not vary" "$(cat "$WS/tasks/layers/task.json")"
+for n in 1024 1025; do
+    module "$ROOT/state.py" <<END_PY
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ParameterList([nn.Parameter(torch.ones(1)) for _ in range($n)])
+    def forward(self, x):
+        return x * self.parts[0]
+END_PY
+    said=$("$HONE" task import "$ROOT/state.py" --no-lint --force 2>&1)
+    status=$?
+    { [ $n = 1024 ] && [ $status = 0 ]; } || { [ $n = 1025 ] && echo "$said" | grep -q "1025 tensors of state; at most 1024 are read"; }
+    ok $? "$n tensors of state" "$said"
+done
 
 # Torch itself is timed beside a confirmation; a module that fails there loses that figure alone.
 confirm='{"task":"scaled_1","commit":"baseline","tier":"confirm","budget_ms":300,"timeout_ms":120000,"fresh":true}'

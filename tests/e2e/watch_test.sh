@@ -48,5 +48,19 @@ ok "$(sed -n 2p "$ROOT/graph" | grep -q 'the baseline'; echo $?)" "it begins wit
 ok "$(grep -q '^|-o ' "$ROOT/graph" && grep -q '^\* ' "$ROOT/graph"; echo $?)" "the best line stays in its column, others branch off" "$(cat "$ROOT/graph")"
 "$HONE" log --graph --max 1 --task rmsnorm --workspace "$WS" >"$ROOT/graph" 2>&1
 ok "$([ "$(grep -c ' rmsnorm ' "$ROOT/graph")" -ge 2 ] && grep -q 'the baseline' "$ROOT/graph"; echo $?)" "what a version came from is shown with it" "$(cat "$ROOT/graph")"
+
+# the confirmed version is found wrong after its search
+best=$("$HONE" report rmsnorm --workspace "$WS" --json 2>/dev/null | json_get best_commit)
+echo '{"match":"rmsnorm","reason":"out_of_bounds","detail":"outside of Y"}' >"$ROOT/wrong.jsonl"
+"$HONE" report rmsnorm --workspace "$WS" --svg "$ROOT/before.svg" >/dev/null 2>&1
+"$HONE" call kernel_verify "{\"task\":\"rmsnorm\",\"commit\":\"$best\"}" --workspace "$WS" --executor fake --fake-script "$ROOT/wrong.jsonl" >"$ROOT/verified" 2>&1
+"$HONE" report rmsnorm --workspace "$WS" --svg "$ROOT/after.svg" >/dev/null 2>&1
+watch rmsnorm >"$ROOT/barred" 2>&1
+"$HONE" log --graph --all --max 1000 --task rmsnorm --workspace "$WS" >"$ROOT/graph" 2>&1
+ok "$(grep -q ' # .*with fresh data: faster$' "$ROOT/again" && grep -q ' ! .*with fresh data: faster, not to be claimed: found wrong: out_of_bounds' "$ROOT/barred"; echo $?)" \
+    "watch bars a confirmation of what was found wrong later" "$(cat "$ROOT/verified" "$ROOT/again" "$ROOT/barred")"
+ok "$(tail -n 1 "$ROOT/barred" | grep -q '^not to be claimed: found wrong'; echo $?)" "and the result says so first" "$(tail -n 1 "$ROOT/barred")"
+ok "$(! grep -q 'class="barred"' "$ROOT/before.svg" && grep -q 'class="barred"' "$ROOT/after.svg" && grep -q 'class="note".*not to be claimed' "$ROOT/after.svg"; echo $?)" "so does the picture"
+ok "$(grep "$(printf %.10s "$best")" "$ROOT/graph" | grep -q '^[ |`-]*! '; echo $?)" "and the tree of the log" "$(cat "$ROOT/graph")"
 ok "$("$HONE" log --graph --json --workspace "$WS" >/dev/null 2>&1; [ $? = 2 ]; echo $?)" "a tree is not drawn in JSON"
 finish

@@ -76,6 +76,8 @@ static bool reads_loops(const struct hone_rewrite *rewrite)
 static void apply_all(struct trial *t, const struct hone_coder_input *in)
 {
     bool is_read = false;
+    if (in->written)
+        add(t, in->tree->source, "plain");
     for (size_t i = 0; i < hone_n_rewrites; i++) {
         struct hone_coder_site sites[HONE_CODER_MAX_SITES];
         size_t n = hone_coder_sites(hone_rewrites[i], in, sites);
@@ -216,9 +218,10 @@ static void print_version(struct hone_buf *o, struct trial *t, size_t v)
     hone_tune_parse(text, t->pool, &axes, &where, NULL);
     struct hone_coder_input in;
     if (hone_coder_read(t->parser, "cpu", text, t->function, t->pool, &in, NULL) == 0)
-        for (const struct hone_c_node *c = in.tree->root->first; c && n < 64; c = c->next)
-            if (*c->name && (c->kind == HONE_C_FUNCTION || c->kind == HONE_C_VAR))
-                names[n++] = c->name;
+        for (const struct hone_c_node *c = (in.written ? in.written : &in)->tree->root->first;
+             c && n < 64; c = c->next)
+            if (*c->name && ((c->kind == HONE_C_FUNCTION && c->body) || c->kind == HONE_C_VAR))
+                names[n++] = c->name; /* a declaration alone is the library's */
     for (size_t i = 0; i < axes.n && n < 128; i++)
         names[n++] = ((const struct hone_tune_axis *)axes.v)[i].name;
     hone_buf_str(o, "#pragma GCC push_options\n");

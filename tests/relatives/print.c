@@ -9,6 +9,7 @@ struct printer {
     struct relative *r;
     struct hone_buf out;
     bool inner_first;
+    bool is_top, has_macro, has_get; /* counters at the top; AT(A, i, j, N); get(A + i * N, j) */
     unsigned style, rows_percent;
     int depth;
     const struct relative_array *row; /* has a pointer to the row of row_var */
@@ -27,7 +28,10 @@ static const char *group(struct hone_pool *pool, const char *text)
 
 static const char *expression(struct printer *p, const char *text);
 
-static const char *subscript(struct printer *p, const struct relative_ref *ref)
+enum form { AS_INDEX, IN_MACRO, IN_GET };
+
+/* The index; of two dimensions in another form the whole element. */
+static const char *subscript(struct printer *p, const struct relative_ref *ref, enum form form)
 {
     struct hone_pool *pool = p->r->pool;
     const struct relative_array *a = ref->array;
@@ -42,11 +46,27 @@ static const char *subscript(struct printer *p, const struct relative_ref *ref)
     if (a->n_dims == 1)
         return i[0];
     const char *high = group(pool, i[0]), *low = i[a->n_dims - 1];
+    if (form == IN_MACRO && a->n_dims == 2)
+        return hone_pool_printf(pool, "AT(%s, %s, %s, %s)", a->name, i[0], low, d[1]);
+    if (form == IN_GET && a->n_dims == 2)
+        return hone_pool_printf(pool, "get(%s + %s * %s, %s)", a->name, high, d[1], low);
     if (a->n_dims == 3)
         high = hone_pool_printf(pool, "(%s * %s + %s)", high, d[1], i[1]);
     const char *product = hone_pool_printf(pool, "%s * %s", high, d[a->n_dims - 1]);
     return p->inner_first ? hone_pool_printf(pool, "%s + %s", low, product)
                           : hone_pool_printf(pool, "%s + %s", product, low);
+}
+
+static const char *element(struct printer *p, const struct relative_ref *ref, bool is_target)
+{
+    const struct relative_array *a = ref->array;
+    if (p->has_macro && a->n_dims == 2)
+        return subscript(p, ref, IN_MACRO);
+    if (p->has_get && !is_target && !a->is_index && a->n_dims == 2)
+        return subscript(p, ref, IN_GET);
+    bool is_got = p->has_get && !is_target && !a->is_index;
+    return hone_pool_printf(p->r->pool, is_got ? "get(&%s[%s], 0)" : "%s[%s]", a->name,
+                            subscript(p, ref, AS_INDEX));
 }
 
 static const char *expression(struct printer *p, const char *text)
@@ -59,7 +79,7 @@ static const char *expression(struct printer *p, const char *text)
         if (ref.array == p->row && strcmp(ref.index[0], p->row_var) == 0)
             hone_buf_printf(&out, "%s_row[%s]", ref.array->name, expression(p, ref.index[1]));
         else
-            hone_buf_printf(&out, "%s[%s]", ref.array->name, subscript(p, &ref));
+            hone_buf_str(&out, element(p, &ref, ref.begin == text));
     }
     hone_buf_str(&out, at);
     const char *ret = hone_pool_strdup(p->r->pool, out.data ? out.data : "");
@@ -83,7 +103,9 @@ static void header(struct printer *p, const struct relative_node *n)
     const char *v = n->var, *lo = n->lower, *hi = n->upper;
     struct hone_buf *o = &p->out;
     indent(p);
-    if (n->is_reversed)
+    if (p->is_top && !n->is_reversed && !n->step)
+        hone_buf_printf(o, "for (%s = %s; %s < %s; %s++) {\n", v, lo, v, hi, v);
+    else if (n->is_reversed)
         hone_buf_printf(o, "for (COUNTER %s = %s - 1; %s >= %s; %s--) {\n", v,
                         group(p->r->pool, hi), v, lo, v);
     else if (n->step)
@@ -192,6 +214,25 @@ static bool is_reversed(const struct relative_node *n)
     return false;
 }
 
+/* Names of loops, each once. */
+static const char *counters_of(struct relative *r, const struct relative_node *n, const char *found)
+{
+    for (; n; n = n->next) {
+        if (n->var && !relative_has_word(found, n->var))
+            found = hone_pool_printf(r->pool, "%s%s%s", found, *found ? ", " : "", n->var);
+        found = counters_of(r, n->first, found);
+    }
+    return found;
+}
+
+/* What ordinary style hides loops with. */
+static const char *style_text(const struct printer *p)
+{
+    return p->has_macro ? "#define AT(f, i, j, n) ((f)[(i) * (n) + (j)])\n"
+           : p->has_get ? "static T get(const T *p, COUNTER at)\n{\n    return p[at];\n}\n"
+                        : "";
+}
+
 static void head(struct printer *p)
 {
     struct relative *r = p->r;
@@ -212,10 +253,11 @@ static void head(struct printer *p)
         if (a->is_index)
             hone_buf_printf(o, " --index %s", a->name);
     }
-    hone_buf_printf(o,
-                    " --size %s */\n#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n%s"
-                    "void relative(",
-                    r->sizes, r->helper);
+    hone_buf_printf(
+        o,
+        " --size %s */\n#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n%s%s"
+        "void relative(",
+        r->sizes, r->helper, style_text(p));
     const char *restricted = relative_random(r, 5) == 0 ? "restrict " : "";
     for (size_t i = 0; i < r->n_arrays; i++) {
         const struct relative_array *a = &r->arrays[i];
@@ -224,6 +266,8 @@ static void head(struct printer *p)
                         restricted, a->name);
     }
     hone_buf_printf(o, "%s)\n{\n", relative_replace(r->pool, r->params, "COUNTER", "int64_t"));
+    if (p->is_top)
+        hone_buf_printf(o, "    COUNTER %s;\n", counters_of(r, r->root->first, ""));
 }
 
 /* Other names for arrays and counters. */
@@ -257,6 +301,9 @@ const char *relative_print(struct relative *r)
     /* size_t has no turn before 0: "i <= j - 1" would not end */
     bool may_be_unsigned = !is_reversed(r->root) && p.style != 1;
     const char *counter = counters[relative_random(r, may_be_unsigned ? 5 : 4)];
+    p.is_top = p.style < 3 && relative_random(r, 5) == 0;
+    p.has_macro = relative_random(r, 6) == 0;
+    p.has_get = !p.has_macro && relative_random(r, 6) == 0;
     head(&p);
     block(&p, r->root->first);
     hone_buf_str(&p.out, "}\n");

@@ -11,7 +11,7 @@
 
 #include "tools/best_measurement.h"
 #include "tools/evaluate_text.h"
-#include "tools/export/parts.h"
+#include "tools/export/export_internal.h"
 #include "tools/format/options.h"
 #include "workspace/base/diff.h"
 #include "workspace/base/file.h"
@@ -130,22 +130,35 @@ static int read_version(struct hone_export_work *work, const char *commit, struc
     return tunables != NULL ? hone_tunables_parse(tunables, work->pool, &work->tunables, err) : 0;
 }
 
+/* A search that has no version. Searches have their task's name unless they were given another. */
+static int no_winner(const struct hone_export_work *work, const char *name, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
+    if (hone_is_safe_name(name) && hone_workspace_task(work->ctx->app->ws, name, &task, NULL) == 0)
+        return hone_fail(err, HONE_E_NOT_FOUND,
+                         "nothing beat the baseline of '%s' in a search of that name: `hone export "
+                         "%s` gives the baseline in the task's form. A larger budget may find more",
+                         name, name);
+    return hone_fail(err, HONE_E_NOT_FOUND,
+                     "'search/%.80s' has no version: its search found nothing faster than the "
+                     "baseline, or there is none of that name. Search again with a larger "
+                     "budget, or export the task for its baseline; hone log lists versions",
+                     name);
+}
+
 /* A version, or a task without one: then its baseline. */
 static int find(struct hone_export_work *work, const char *rev, struct hone_export *ret,
                 struct hone_err *err)
 {
     struct hone_history *history = hone_workspace_history(work->ctx->app->ws);
+    static const char front[] = "search/";
     char commit[HONE_COMMIT_BYTES];
     int rc = hone_history_resolve(history, rev, commit, err);
 
     if (rc == 0)
         return read_version(work, commit, ret, err);
-    if (rc == HONE_E_NOT_FOUND && strncmp(rev, "search/", strlen("search/")) == 0)
-        return hone_fail(err, HONE_E_NOT_FOUND,
-                         "'%.80s' has no version: its search found nothing faster than the "
-                         "baseline, or there is none of that name. Search again with a larger "
-                         "budget, or export the task for its baseline; hone log lists versions",
-                         rev);
+    if (rc == HONE_E_NOT_FOUND && strncmp(rev, front, strlen(front)) == 0)
+        return no_winner(work, rev + strlen(front), err);
     if (rc != HONE_E_NOT_FOUND || !hone_is_safe_name(rev))
         return rc;
     HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
@@ -248,15 +261,29 @@ static int ask_oracle(struct hone_export_work *work, struct hone_export_cases *c
 
 /* ---- files ---- */
 
-/* Compiler and options. */
-static const char *compile_words(const struct hone_export_work *work)
+const char *hone_export_arch(const struct hone_export_work *work)
+{
+    static const char option[] = "--gpu-architecture=";
+    const struct hone_build_report *build = work->report != NULL ? work->report->build : NULL;
+    const char *command = build != NULL ? build->command : NULL;
+    const char *arch = command != NULL ? strstr(command, option) : NULL;
+    size_t len = arch != NULL ? strspn(arch + sizeof option - 1, "abcdefmstux_0123456789") : 0;
+
+    return len > 3 && strncmp(arch + sizeof option - 1, "sm_", 3) == 0
+               ? hone_pool_printf(work->pool, "%.*s", (int)len, arch + sizeof option - 1)
+               : "native";
+}
+
+/* Compiler and options; arch: of a device, "native" or "sm_90a". */
+static const char *compile_words(const struct hone_export_work *work, const char *arch)
 {
     const struct hone_build_report *build = work->report != NULL ? work->report->build : NULL;
     bool is_clang =
         build != NULL && build->compiler != NULL && strncmp(build->compiler, "clang", 5) == 0;
-    const char *text = work->is_cuda ? "nvcc -std=c++17 -O3 -arch=native"
-                       : is_clang    ? "clang"
-                                     : "gcc";
+    const char *text = work->is_cuda
+                           ? hone_pool_printf(work->pool, "nvcc -std=c++17 -O3 -arch=%s", arch)
+                       : is_clang ? "clang"
+                                  : "gcc";
 
     for (const char *const *o = hone_options_of_objects(); *o != NULL && !work->is_cuda; o++)
         text = hone_pool_printf(work->pool, "%s %s", text, *o);
@@ -287,17 +314,17 @@ static const char *header_text(const struct hone_export_work *work,
 
 static const char *cmake_text(const struct hone_export_work *work, const char *name, bool has_test)
 {
-    const char *flags = "";
+    const char *flags = "", *arch = hone_export_arch(work);
 
     for (size_t i = 0; i < work->flags.n; i++)
         flags = hone_pool_printf(work->pool, "%s %s", flags, work->flags.v[i]);
     const char *library = hone_pool_printf(
         work->pool,
         "cmake_minimum_required(VERSION 3.24)\nproject(%s LANGUAGES CXX CUDA)\n"
-        "if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)\n    set(CMAKE_CUDA_ARCHITECTURES native)\n"
+        "if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)\n    set(CMAKE_CUDA_ARCHITECTURES %s)\n"
         "endif()\nadd_library(%s STATIC %s.cu)\ntarget_compile_features(%s PUBLIC cuda_std_17)\n"
         "target_compile_options(%s PRIVATE -O3%s)\n",
-        name, name, name, name, name, flags);
+        name, strncmp(arch, "sm_", 3) == 0 ? arch + 3 : arch, name, name, name, name, flags);
     if (!has_test)
         return library;
     return hone_pool_printf(work->pool,
@@ -346,15 +373,18 @@ static int make_files(struct hone_export_work *work, const struct hone_export_fu
 {
     struct hone_pool *pool = work->pool;
     enum form form = form_of(ret->form);
-    const char *shared = hone_pool_printf(pool, "%s -shared %s", compile_words(work),
+    /* built where it is first needed, on whatever device is there */
+    const char *shared = hone_pool_printf(pool, "%s -shared %s", compile_words(work, "native"),
                                           work->is_cuda ? "-Xcompiler -fPIC" : "-fPIC");
     int rc = 0;
 
+    const char *body = hone_export_quiet(work, function->body); /* its note is for the head */
+    ret->notes = (struct hone_strs){.v = work->notes, .n = work->n_notes};
     ret->source = hone_pool_printf(
         pool, "%s%s\n%s", hone_export_head(work, function, ret->compile),
         function->is_users ? "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
                            : "",
-        function->body);
+        body);
     if (forms[form].has_header)
         rc = add_source(work, function, cases, ret, err);
     if (rc == 0 && form == FORM_TORCH)
@@ -425,13 +455,19 @@ static int make(struct hone_export_work *work, const struct hone_export_options 
         rc = find_cases(work, &cases, err);
     if (rc < 0)
         return rc;
+    const char *arch = hone_export_arch(work);
     /* the pack goes before what a tool answers is printed */
     ret->name = hone_pool_strdup(work->pool, function.name);
     ret->task = hone_pool_strdup(work->pool, work->task->name);
     ret->target = hone_pool_strdup(work->pool, work->target);
     ret->commit = work->commit;
-    ret->compile = hone_pool_printf(work->pool, "%s -c %s.%s", compile_words(work), function.name,
-                                    work->is_cuda ? "cu" : "c");
+    ret->compile = hone_pool_printf(work->pool, "%s -c %s.%s", compile_words(work, arch),
+                                    function.name, work->is_cuda ? "cu" : "c");
+    if (work->is_cuda && strcmp(arch, "native") != 0)
+        hone_export_note(work, hone_pool_printf(work->pool,
+                                                "compiled for %s, as it was measured; on another "
+                                                "device: -arch=native",
+                                                arch));
     ret->flags = work->flags;
     ret->verdict = work->report != NULL ? hone_evaluation_summary(work->report, work->pool)
                                         : "none: this version was not measured";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The head of an exported file: how to compile it, and what was measured, in the report's own
  * words. */
-#include "tools/export/parts.h"
+#include "tools/export/export_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "tools/export/parts.h"
+#include "tools/export/export_internal.h"
 #include "tools/task/c_tokens.h"
 
 struct cut {

@@ -7,7 +7,7 @@
  * hone's order behind a comment. The winner has hone's order; the export calls it from a function
  * with the user's parameters, matched by name. What cannot be matched keeps the task's parameters,
  * and a note says so. */
-#include "tools/export/parts.h"
+#include "tools/export/export_internal.h"
 
 #include <ctype.h>
 #include <string.h>

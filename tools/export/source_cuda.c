@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "tools/export/parts.h"
+#include "tools/export/export_internal.h"
 #include "tools/task/prototype.h"
 
 static const char body_ending[] = "_body";

@@ -4,7 +4,7 @@
  *
  * Both shims take tensors, read the axes from their sizes, check what the verdict rests on, and call
  * the function. They differ in a tensor's type and in how the function is made known. */
-#include "tools/export/parts.h"
+#include "tools/export/export_internal.h"
 
 #include <ctype.h>
 #include <math.h>

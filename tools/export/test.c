@@ -5,16 +5,17 @@
  * Inputs are multiples of 1/64 up to 2, exact in every type, drawn by a fixed formula from element
  * and tensor. Indices, offsets, masks and probabilities keep what their role promises. Of a long
  * output one element in every block is recorded. */
-#include "tools/export/parts.h"
+#include "tools/export/export_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define EDGE_FIRST 4
-#define EDGE_LAST  12
-#define MOST_BYTES (256 << 10) /* of one case's tensors */
-#define MOST_FLOPS 1e8
+#define EDGE_FIRST   4
+#define EDGE_LAST    12
+#define MOST_BYTES   (256 << 10) /* of one case's tensors */
+#define MOST_FLOPS   1e8
+#define TILED_LENGTH 67
 
 static const char common_text[] =
     "static uint64_t drawn(uint64_t i, uint64_t tensor)\n"
@@ -109,6 +110,46 @@ static bool is_small(const struct hone_export_work *work, const struct hone_work
            flops <= MOST_FLOPS;
 }
 
+/* An odd number of the axis' multiples, past two tiles of the usual lengths: code for whole tiles
+ * and code for what remains both run. 0: the axis is shorter. */
+static int64_t tiled_length(const struct hone_axis *axis)
+{
+    int64_t multiple = axis->multiple > 1 ? axis->multiple : 1;
+    int64_t length = multiple * ((TILED_LENGTH + multiple - 1) / multiple | 1);
+
+    return length >= axis->min && length <= axis->max ? length : 0;
+}
+
+/* The smoke size with every axis that may be as long made so: all at once, else one by one. */
+static bool tiled_case(const struct hone_export_work *work, const struct hone_workload *smoke,
+                       struct hone_workload *ret)
+{
+    const struct hone_task *task = work->task;
+    struct hone_workload all = *smoke, now = *smoke;
+    bool has_any = false;
+
+    for (size_t a = 0; a < task->n_axes; a++)
+        if (task->axes[a].kind == HONE_AXIS_VAR && tiled_length(&task->axes[a]) > 0)
+            all.axes[a] = tiled_length(&task->axes[a]);
+    if (hone_task_resolve(task, &all, NULL) == 0 && is_small(work, &all)) {
+        *ret = all;
+        return true;
+    }
+    for (size_t a = 0; a < task->n_axes; a++) {
+        struct hone_workload next = now;
+        int64_t length = tiled_length(&task->axes[a]);
+        if (task->axes[a].kind != HONE_AXIS_VAR || length <= now.axes[a])
+            continue;
+        next.axes[a] = length;
+        if (hone_task_resolve(task, &next, NULL) == 0 && is_small(work, &next)) {
+            now = next;
+            has_any = true;
+        }
+    }
+    *ret = now;
+    return has_any;
+}
+
 int hone_export_cases(const struct hone_export_work *work, struct hone_export_cases *ret,
                       struct hone_err *err)
 {
@@ -119,6 +160,8 @@ int hone_export_cases(const struct hone_export_work *work, struct hone_export_ca
     if (rc < 0)
         return rc;
     ret->n = 1;
+    if (tiled_case(work, &ret->v[0], &ret->v[1]))
+        ret->n = 2;
     for (uint32_t i = EDGE_FIRST; i <= EDGE_LAST && ret->n < HONE_EXPORT_CASES; i++)
         if (hone_task_edge(work->task, key, i, &edge, NULL) == 0 && is_small(work, &edge))
             ret->v[ret->n++] = edge;
@@ -615,8 +658,8 @@ const char *hone_export_test(const struct hone_export_work *work,
     const char *name = function->name;
 
     if (work->is_cuda)
-        hone_buf_printf(&text, "/* nvcc -std=c++17 -arch=native -o %s_test %s_test.cu %s.o\n", name,
-                        name, name);
+        hone_buf_printf(&text, "/* nvcc -std=c++17 -arch=%s -o %s_test %s_test.cu %s.o\n",
+                        hone_export_arch(work), name, name, name);
     else
         hone_buf_printf(&text, "/* gcc -O1 -fopenmp -o %s_test %s_test.c %s.o -lm\n", name, name,
                         name);

@@ -3,27 +3,17 @@
  *
  * What the kernel takes and gives stands as JSON at the top of the Python files; the rest of them is
  * the same for every export (torch_op.py and its neighbours). */
-#include "tools/export/parts.h"
+#include "tools/export/export_internal.h"
 
 #include <string.h>
 
+#include "workspace/base/embed.h"
 #include "workspace/base/json.h"
 
-/* Paths are from the root of the tree, where all builds run. */
-#define EMBED(symbol_, path_)                                                                      \
-    __asm__(".pushsection .rodata\n"                                                               \
-            ".local " #symbol_ "\n" #symbol_ ":\n"                                                 \
-            ".incbin \"" path_ "\"\n"                                                              \
-            ".byte 0\n"                                                                            \
-            ".popsection\n")
-EMBED(hone_export_op_text, "tools/export/torch_op.py");
-EMBED(hone_export_module_text, "tools/export/torch_module.py");
-EMBED(hone_export_model_text, "tools/export/torch_model.py");
-EMBED(hone_export_test_text, "tools/export/torch_test.py");
-extern const char hone_export_op_text[] __attribute__((visibility("hidden")));
-extern const char hone_export_module_text[] __attribute__((visibility("hidden")));
-extern const char hone_export_model_text[] __attribute__((visibility("hidden")));
-extern const char hone_export_test_text[] __attribute__((visibility("hidden")));
+HONE_EMBED(hone_export_op_text, "tools/export/torch_op.py");
+HONE_EMBED(hone_export_module_text, "tools/export/torch_module.py");
+HONE_EMBED(hone_export_model_text, "tools/export/torch_model.py");
+HONE_EMBED(hone_export_test_text, "tools/export/torch_test.py");
 
 static const char record_mark[] = "# hone: ";
 

@@ -10,11 +10,9 @@ class ModelNew(Model):
         spec, values = self.kernel.spec, {name: what["value"] for name, what in self.kernel.spec["scalars"].items()}
         record = spec["record"]
         values.update({a["name"]: g for a, g in zip(record["arguments"], given) if "name" in a})
-        for name, key in record["state"].items():
-            value = self
-            for word in key.split("."):
-                value = getattr(value, word)
-            values[name] = value
+        state = self.state_dict(keep_vars=True)
+        for name, key in record["state"].items():  # a list: one input stands for several tensors
+            values[name] = state[key] if isinstance(key, str) else torch.cat([state[k].reshape(-1) for k in key])
         free = [globals()[record["axes"][axis]] for axis in self.kernel.free]
         tensors = [values[name].detach().contiguous() for name in spec["inputs"]]
         tensors = [t.clone() if t.data_ptr() % 64 else t for t in tensors]

@@ -87,8 +87,10 @@ def reference(sizes, given, dtype):
     values = {k: v.cpu() if isinstance(v, torch.Tensor) else v for k, v in values.items()}
     given = {k: v.to(dtype) if isinstance(v, torch.Tensor) and v.is_floating_point() else v for k, v in values.items()}
     state = model.state_dict()
-    for name, key in record["state"].items():
-        state[key].copy_(given[name])
+    for name, keys in record["state"].items():
+        keys = [keys] if isinstance(keys, str) else keys
+        for key, part in zip(keys, given[name].reshape(-1).split([state[k].numel() for k in keys])):
+            state[key].copy_(part.view(state[key].shape))
     got = model(*[given[a["name"]] if "name" in a else sizes[a["axis"]] if "axis" in a else a["value"]
                   for a in record["arguments"]])
     return [part.double() for part in (got if isinstance(got, (tuple, list)) else [got])]

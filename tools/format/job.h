@@ -52,6 +52,8 @@ struct hone_point { /* one setting of a sweep: replaces the candidate's tunables
     struct hone_strs flags;
 };
 
+/* Required: format, id, stages, task_dir, arms. Times are in milliseconds; 0 is the default that
+ * the member names. */
 struct hone_job {
     int64_t format;
     const char *id;
@@ -71,18 +73,18 @@ struct hone_job {
                              in sealed/ */
     int64_t n_threads;    /* cores the kernel may use; 0: all */
     int64_t budget_ms;    /* for timing, over all workloads */
-    int64_t finish_ms;    /* of work; what is timed by then has to do: fewer rounds and looks, and
-                             the report says so; 0: no such time */
-    int64_t timeout_ms;   /* for the whole job */
-    int64_t call_timeout_ms; /* for one call of a kernel */
-    int64_t memory_bytes;    /* limit of the jail */
+    int64_t finish_ms;    /* the job should end after so much work: its timing is then shortened to
+                             fewer rounds and looks, and the report says so; 0: never */
+    int64_t timeout_ms;   /* the job is ended then; 0: HONE_JOB_TIMEOUT_MS */
+    int64_t call_timeout_ms; /* for one call of a kernel; 0: 20000 */
+    int64_t memory_bytes;    /* limit of the jail; 0: none of its own */
     const char *jail;        /* "auto", or a rung by name */
     bool allow_weak_jail;
     const char *cache_dir;       /* compiled objects by content; NULL: none */
     const char *lease_path;      /* exclusive timing lease (lock file); NULL: none */
     int64_t lease_wait_ms;       /* at most for it, beside timeout_ms; 0: HONE_JOB_LEASE_MS */
     const char *machine_path;    /* measured ceilings are kept here */
-    bool is_baseline_known_good; /* unused arms skip */
+    bool is_baseline_known_good; /* the baseline was checked before: its check is left out */
     const char *assembly;        /* of hone_assembly_choices: shown in the build's report */
     const char *assembly_kernel; /* the kernel; NULL: the one with most weight */
 };
@@ -97,6 +99,8 @@ extern const struct hone_field hone_tunable_fields[HONE_TUNABLE_N_FIELDS];
 extern const struct hone_field hone_job_fields[];
 extern const size_t hone_job_n_fields;
 
+/* What ret points at is the pool's. HONE_E_LIMIT: longer than HONE_LIMIT_JOB_BYTES; HONE_E_ARG: no
+ * JSON, or a member is missing, of another type or unknown. ret is then untouched. */
 int hone_job_parse(const char *text, size_t len, struct hone_pool *pool, struct hone_job *ret,
                    struct hone_err *err);
 /* How long the whole may take: its own time, and what it may wait for the lease. */

@@ -296,6 +296,7 @@ static const struct hone_field machine_fields[] = {
            .help = "Measured arithmetic rate, all cores."),
     FIGURE(struct hone_machine_report, peak_flops_per_s, .unit = "flop/s",
            .help = "Best arithmetic rate."),
+    LINE(struct hone_machine_report, flops_unit, .help = "What the arithmetic rate is of."),
 };
 
 static const struct hone_field rests_fields[] = {
@@ -328,6 +329,9 @@ static const struct hone_field rests_fields[] = {
 
 #define SUM(m_, help_)                                                                             \
     HONE_FIELD(struct hone_answer_report, m_, .fallback_f64 = NAN, .help = (help_))
+/* An error where the size is 0 counts as 1e30 sizes: no bound. */
+#define ERROR(m_, help_)                                                                           \
+    HONE_FIELD(struct hone_noise_report, m_, .fallback_f64 = NAN, .help = (help_))
 static const struct hone_field noise_fields[] = {
     WORD(struct hone_noise_report, arm, .required = true, .help = "Which honest kernel."),
     WORD(struct hone_noise_report, output, .required = true, .help = "Output."),
@@ -336,10 +340,10 @@ static const struct hone_field noise_fields[] = {
     COUNT(struct hone_noise_report, n_calls, .help = "Contents, over all workloads."),
     COUNT(struct hone_noise_report, n_elements, .help = "Elements compared."),
     COUNT(struct hone_noise_report, n_hopeless, .help = "Of them wrong whatever the tolerance."),
-    FIGURE(struct hone_noise_report, p999, .help = "99.9 % of the errors lie below, in sizes."),
-    FIGURE(struct hone_noise_report, worst, .help = "Largest error, in sizes."),
-    FIGURE(struct hone_noise_report, rel_l2, .help = "Worst relative error in the 2-norm."),
-    FIGURE(struct hone_noise_report, bias, .help = "Worst mean signed error beyond chance."),
+    ERROR(p999, "99.9 % of the errors lie below, in sizes."),
+    ERROR(worst, "Largest error, in sizes."),
+    ERROR(rel_l2, "Worst relative error in the 2-norm."),
+    ERROR(bias, "Worst mean signed error beyond chance."),
     WORD(struct hone_noise_report, workload, .help = "Where the largest error was."),
     HONE_FIELD(struct hone_noise_report, is_plain, .skip_empty = true,
                .help = "Content without structure."),

@@ -150,6 +150,8 @@ struct hone_point_report {
     const char *code; /* as in hone_build_report; NULL: not built */
 };
 
+/* The class of a profile that others disturbed; such a profile is no answer to keep. */
+#define HONE_BOTTLENECK_LOADED "loaded"
 struct hone_bottleneck {
     const char *class_name;
     double score;
@@ -221,6 +223,7 @@ struct hone_machine_report {
     int64_t n_cores;
     double copy_bytes_per_s, flops_per_s; /* all cores, measured */
     double peak_flops_per_s;
+    const char *flops_unit; /* what they are of, "16-bit tensor cores"; NULL: an old record */
 };
 
 /* Stage calibrate: what honest kernels err by, and how far the answers are that must not pass. The

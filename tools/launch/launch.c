@@ -16,6 +16,7 @@
 #include "workspace/task/target.h"
 
 #define PROBE_MS 30000
+#define TORCH_MS (1000ll * HONE_LIMIT_TORCH_PATIENCE * HONE_LIMIT_TORCH_SECONDS)
 
 struct hone_launcher {
     char *runner_path;            /* owned */
@@ -129,15 +130,15 @@ int hone_launch_probe(const struct hone_launcher *launcher, struct hone_json **r
 int hone_launch_describe(const struct hone_launcher *launcher, const char *file, const char *name,
                          struct hone_json **ret, struct hone_err *err)
 {
-    return ask(launcher, (const char *const[]){"--torch", file, name},
-               1000ll * HONE_LIMIT_TORCH_SECONDS + PROBE_MS, ret, err);
+    return ask(launcher, (const char *const[]){"--torch", file, name}, TORCH_MS + PROBE_MS, ret,
+               err);
 }
 
 int hone_launch_model(const struct hone_launcher *launcher, const char *folder,
                       struct hone_json **ret, struct hone_err *err)
 {
-    return ask(launcher, (const char *const[]){"--model", folder, NULL},
-               2000ll * HONE_LIMIT_TORCH_SECONDS + PROBE_MS, ret, err);
+    return ask(launcher, (const char *const[]){"--model", folder, NULL}, 2 * TORCH_MS + PROBE_MS,
+               ret, err);
 }
 
 char *hone_launch_class(const struct hone_json *facts)

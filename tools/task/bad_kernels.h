@@ -20,8 +20,9 @@ struct hone_bad_kernel {
 };
 #define HONE_NAN_MEANING "writes what is not a number to every element"
 #define HONE_NAN_FIX                                                                               \
-    "The reference is NaN everywhere in an output; give the scalars values (scalars of "           \
-    "task_new, hone task new --scalar, or task.json)."
+    "The reference is NaN everywhere in an output; give what stands under a root, a logarithm or " \
+    "a power the role positive (roles of task_new, hone task new --role x=positive), and the "     \
+    "scalars values (scalars, --scalar)."
 
 /* The naive kernel with all of its arithmetic, inputs and outputs in the next lower type that a C
  * compiler has (float32: float16, float64: float32); owned. Text that looks at the bits of its

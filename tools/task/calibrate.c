@@ -414,6 +414,16 @@ static int check_names(const struct work *w, struct hone_err *err)
                                "the report names outputs that task '%s' has not", w->task->name);
 }
 
+/* The first output that honest kernels fail; 0: none. */
+static size_t first_tight(const struct hone_calibrate *ret)
+{
+    const struct hone_calibrate_tolerance *all = ret->tolerances.v;
+    for (size_t o = 0; o < ret->tolerances.n; o++)
+        if (all[o].noise > all[o].now_rtol)
+            return o;
+    return 0;
+}
+
 int hone_calibrate_judge(const struct hone_task *task, const struct hone_report *report,
                          double margin, struct hone_pool *pool, struct hone_calibrate *ret,
                          struct hone_err *err)
@@ -465,7 +475,9 @@ int hone_calibrate_judge(const struct hone_task *task, const struct hone_report 
         ret->is_honest_now = ret->is_honest_now && hone_calibrate_noise(ret, o, pool) == NULL;
     if (!ret->is_fit && ret->is_fit_now && ret->is_honest_now)
         keep_tolerances(&w);
+    ret->is_flushed = hone_calibrate_is_flushed(ret);
     if (!ret->is_fit || !ret->is_fit_now || !ret->is_honest_now)
-        ret->advice = hone_calibrate_advice(task, pool);
+        ret->advice = ret->is_flushed ? HONE_CALIBRATE_FLUSHED
+                                      : hone_calibrate_advice(task, first_tight(ret), pool);
     return 0;
 }

@@ -36,6 +36,7 @@ struct hone_calibrate_options {
     const struct hone_executor *executor; /* borrowed */
     const char *target;                   /* "cpu" */
     const char *scratch_dir;              /* NULL: a fresh folder below /tmp */
+    const char *objects_dir;              /* compiled objects by content; NULL: in the folder */
     const char *hone;                     /* version for the record */
     bool allow_weak_jail;
     double margin;                 /* 0: HONE_CALIBRATE_MARGIN */
@@ -48,6 +49,10 @@ struct hone_calibrate_options {
 #define HONE_CALIBRATE_MARGIN 2.0
 #define HONE_CALIBRATE_MS     60000
 #define HONE_CALIBRATE_HIDDEN 4
+#define HONE_CALIBRATE_FLUSHED                                                                     \
+    "\"special_values\": [] in task.json leaves denormals out: -ffast-math flushes them to zero. " \
+    "Or "                                                                                          \
+    "an atol above what they make of the output excuses it."
 
 struct hone_calibrate_row { /* one output, one distribution */
     const char *output, *distribution;
@@ -81,6 +86,7 @@ struct hone_calibrate {
     bool is_fit;        /* no answer is refused with the proposal */
     bool is_fit_now;    /* nor with the tolerances that are there */
     bool is_honest_now; /* every honest error is within the tolerance that is there */
+    bool is_flushed;    /* but for content of denormals: -ffast-math flushes them to zero */
     const char *advice; /* what to do where the task is not fit, or not now; NULL: nothing */
     bool is_change;
     double trivial, lower; /* nearest over everything that must fail; NaN: none */
@@ -111,13 +117,23 @@ int hone_calibrate_judge(const struct hone_task *task, const struct hone_report 
 const char *hone_calibrate_refusal(const struct hone_calibrate *calibrate,
                                    const struct hone_calibrate_answer *answer, bool is_now,
                                    struct hone_pool *pool);
-/* What makes an oracle judge cancellation: the ITEM to paste for what looks like a sum or a dot
- * product, else how to write one. In the pool. */
-const char *hone_calibrate_advice(const struct hone_task *task, struct hone_pool *pool);
+/* What helps an output that no rtol mends. Where it can cancel: the ITEM to paste for what looks like
+ * a sum or a dot product, else how to write one. In the pool. */
+const char *hone_calibrate_advice(const struct hone_task *task, size_t output,
+                                  struct hone_pool *pool);
+/* The ITEM to fill in for an output that is a sum. In the pool. */
+const char *hone_calibrate_item(const struct hone_task *task, size_t output,
+                                struct hone_pool *pool);
+/* Is denormal content all that honest kernels err on by more than the tolerances that are there? */
+bool hone_calibrate_is_flushed(const struct hone_calibrate *calibrate);
 /* "honest kernels err by ... in 'out' ('alternating'), rtol is ..." of an output whose tolerance
  * refuses them; NULL: it does not. In the pool. */
 const char *hone_calibrate_noise(const struct hone_calibrate *calibrate, size_t output,
                                  struct hone_pool *pool);
+/* "y=1.2e-05,1e-30, S=...": the proposed tolerances of float outputs, as task_new takes them; NULL:
+ * not fit, or no change. In the pool. */
+const char *hone_calibrate_proposal(const struct hone_task *task,
+                                    const struct hone_calibrate *calibrate, struct hone_pool *pool);
 /* Everything as lines of text for a terminal; owned. */
 char *hone_calibrate_text(const struct hone_calibrate *calibrate);
 struct hone_json *hone_calibrate_json(const struct hone_calibrate *calibrate); /* owned */

@@ -57,17 +57,43 @@ static const char *plain_sum(const struct hone_task *task, struct hone_pool *poo
         term, out->name);
 }
 
-const char *hone_calibrate_advice(const struct hone_task *task, struct hone_pool *pool)
+bool hone_calibrate_is_flushed(const struct hone_calibrate *calibrate)
 {
+    const struct hone_calibrate_tolerance *all = calibrate->tolerances.v;
+    const struct hone_calibrate_row *rows = calibrate->rows.v;
+    bool is_only = false;
+    for (size_t o = 0; o < calibrate->tolerances.n; o++)
+        for (size_t i = 0; i < calibrate->rows.n; i++) {
+            if (strcmp(rows[i].output, all[o].output) != 0 || !(rows[i].worst > all[o].now_rtol))
+                continue;
+            if (strcmp(rows[i].distribution, "denormal") != 0)
+                return false;
+            is_only = true;
+        }
+    return is_only;
+}
+
+const char *hone_calibrate_item(const struct hone_task *task, size_t output, struct hone_pool *pool)
+{
+    return hone_pool_printf(pool, SIZED_SUM, "...", "...", task->outputs[output].name);
+}
+
+const char *hone_calibrate_advice(const struct hone_task *task, size_t output,
+                                  struct hone_pool *pool)
+{
+    const struct hone_tensor *out = &task->outputs[output];
+    if (!hone_dtype_is_float(out->dtype))
+        return "its answer on random inputs must not be one that needs no work: give inputs a "
+               "role, a "
+               "scale or a shift, or stored content of their own (\"stored\", docs/tasks.md)";
     const char *text = plain_sum(task, pool);
-    const struct hone_tensor *out = &task->outputs[0];
     if (text != NULL)
         return text;
     return hone_pool_printf(
         pool,
         "let the oracle say how large the things are that it adds up%s. For sums, with "
         "\"items\": \"%s\" in task.json, then hone task calibrate --write (docs/tasks.md, \"The "
-        "oracle\"):\n" SIZED_SUM,
+        "oracle\"):\n%s",
         task->is_oracle_naive_double ? " (a naive_double oracle cannot)" : "",
-        elements_of(task, out, pool), "...", "...", out->name);
+        elements_of(task, out, pool), hone_calibrate_item(task, output, pool));
 }

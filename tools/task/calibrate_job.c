@@ -65,7 +65,8 @@ static int run_job(const struct hone_task *task, const struct hone_calibrate_opt
     };
     bool has_lowered = !target->has_device && hone_has_lowered_kernel(task);
     int64_t budget_ms = options->budget_ms > 0 ? options->budget_ms : HONE_CALIBRATE_MS;
-    HONE_AUTOFREE char *cache = hone_path_join(dir, "objects", NULL);
+    HONE_AUTOFREE char *own = hone_path_join(dir, "objects", NULL);
+    const char *cache = options->objects_dir ? options->objects_dir : own;
     struct hone_job job = {
         .format = HONE_JOB_FORMAT,
         .id = "calibrate",

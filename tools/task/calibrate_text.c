@@ -89,6 +89,22 @@ const char *hone_calibrate_noise(const struct hone_calibrate *calibrate, size_t 
                             all[output].noise, all[output].output, where, all[output].now_rtol);
 }
 
+const char *hone_calibrate_proposal(const struct hone_task *task,
+                                    const struct hone_calibrate *calibrate, struct hone_pool *pool)
+{
+    const struct hone_calibrate_tolerance *all = calibrate->tolerances.v;
+    const char *text = NULL;
+    for (size_t o = 0; o < calibrate->tolerances.n && calibrate->is_fit; o++) {
+        bool is_new = all[o].rtol != all[o].now_rtol && all[o].rtol > 0;
+        if (!is_new || !hone_dtype_is_float(task->outputs[o].dtype))
+            continue;
+        const char *atol = all[o].atol > 0 ? hone_pool_printf(pool, ",%.2g", all[o].atol) : "";
+        text = hone_pool_printf(pool, "%s%s%s=%.2g%s", text != NULL ? text : "",
+                                text != NULL ? " " : "", all[o].output, all[o].rtol, atol);
+    }
+    return text;
+}
+
 static void add_factor(struct hone_buf *buf, double factor, const char *answer)
 {
     char text[64];

@@ -3,7 +3,7 @@
  * meaning in C are refused; then the text is written as C twice, to compute and to be read. */
 #include <string.h>
 
-#include "tools/task/cuda_in_parts.h"
+#include "tools/task/cuda_in_internal.h"
 
 bool hone_cuda_in_is(const char *path)
 {
@@ -38,6 +38,42 @@ static int free_name(struct hone_cu_view *v, struct hone_cuda_in *in)
     return read_again(v, in);
 }
 
+/* The function of an instance is the one asked for. */
+static void ask_for_instance(struct hone_cu_view *v)
+{
+    const char *instance = v->options->instance;
+    struct hone_cuda_in_options *own = hone_pool_alloc(v->pool, sizeof(*own));
+    *own = *v->options;
+    if (instance && !own->function)
+        own->function = hone_pool_strndup(v->pool, instance, strcspn(instance, "< "));
+    v->options = own;
+}
+
+/* Templates are written out, then the function is found. */
+static int read_file(struct hone_cu_view *v, struct hone_cuda_in *in)
+{
+    const char *left_out = NULL;
+    struct hone_err why = HONE_ERR_INIT;
+    int code = v->options->has_reference
+                   ? 0
+                   : hone_cu_write_templates(v->options, v->pool, &in->cuda, &in->instances,
+                                             &left_out, v->err);
+    ask_for_instance(v);
+    if (code == 0)
+        code = hone_cu_read(v, in->cuda);
+    if (code == 0)
+        code = hone_cu_refuse(v);
+    if (code < 0)
+        return code;
+    struct hone_err *err = v->err;
+    v->err = &why;
+    code = hone_cu_choose(v);
+    v->err = err;
+    return code == 0 ? 0
+                     : hone_fail(err, left_out ? HONE_E_ARG : why.code, "%s",
+                                 left_out ? left_out : why.message);
+}
+
 int hone_cuda_in_read(const struct hone_cuda_in_options *options, struct hone_pool *pool,
                       struct hone_cuda_in *ret, struct hone_err *err)
 {
@@ -52,11 +88,7 @@ int hone_cuda_in_read(const struct hone_cuda_in_options *options, struct hone_po
     v->err = err;
     v->options = options;
     v->buf = &buf;
-    int code = hone_cu_read(v, in.cuda);
-    if (code == 0)
-        code = hone_cu_refuse(v);
-    if (code == 0)
-        code = hone_cu_choose(v);
+    int code = read_file(v, &in);
     if (code < 0)
         return code;
     in.name = in.function = hone_cu_word(v, v->d[v->launcher].name);

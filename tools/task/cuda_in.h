@@ -4,7 +4,7 @@
  *
  * The C text has the same functions at the same lines: a launch runs the kernel's text thread by
  * thread (cuda_in_text.c, in front of it), shared memory is static, barriers and shuffles are
- * switches between fibers. As the oracle of mode naive_double it computes in double what the kernel
+ * switches between fibers. Function templates are written out first, in all three texts. As the oracle of mode naive_double it computes in double what the kernel
  * computes in float. */
 #ifndef HONE_TOOLS_CUDA_IN_H
 #define HONE_TOOLS_CUDA_IN_H
@@ -15,7 +15,8 @@ struct hone_cuda_in_options {
     const char *source, *function; /* function: a launcher or a kernel; NULL: the only launcher */
     const char *name;              /* of the task; NULL: the function's */
     const char *grid, *block;      /* C expressions for a kernel without a launcher; NULL */
-    bool has_reference;            /* the C text need not compute: templates and tricks may stay */
+    const char *instance; /* of a template: "name<float, 256>"; NULL: as the file uses it */
+    bool has_reference;   /* the C text need not compute: templates and tricks may stay */
 };
 
 struct hone_cuda_in {
@@ -27,6 +28,7 @@ struct hone_cuda_in {
     bool has_stream;      /* the launcher's last parameter is a stream (not in c) */
     bool is_static;       /* nothing else sees it */
     bool has_barriers;
+    const char *instances; /* templates that were written out, "name<float, 256>"; NULL: none */
 };
 
 /* Is the path a CUDA file's? */

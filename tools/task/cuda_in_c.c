@@ -4,7 +4,7 @@
  * with them. What is overlooked does not compile, and the lint says so. */
 #include <string.h>
 
-#include "tools/task/cuda_in_parts.h"
+#include "tools/task/cuda_in_internal.h"
 
 /* Text between tokens, without includes: the head has them. */
 static void put_gap(struct hone_cu_view *v, const char *end)
@@ -123,6 +123,8 @@ static size_t put_special(struct hone_cu_view *v, size_t i)
     size_t end = i + 1;
     if (hone_cu_is_listed(v, i, dropped) || hone_cu_is(v, i, "__launch_bounds__")) {
         end = hone_cu_is(v, i, "__launch_bounds__") ? hone_c_closing(&v->t, i + 1) + 1 : i + 1;
+    } else if (hone_cu_is(v, i, "constexpr") && i > 0 && hone_cu_is(v, i - 1, "if")) {
+        end = i + 1;
     } else if (hone_cu_is(v, i, "auto") || hone_cu_is(v, i, "nullptr")) {
         hone_buf_str(v->buf, hone_cu_is(v, i, "auto") ? "__auto_type" : "NULL");
         v->done = v->t.v[i].at + v->t.v[i].len;

@@ -3,7 +3,7 @@
  * launch in the same file. */
 #include <string.h>
 
-#include "tools/task/cuda_in_parts.h"
+#include "tools/task/cuda_in_internal.h"
 
 /* The value that function k gives variable `name`: "dim3 b(16, 16)", "int n = (m + 1) / 2". */
 static const char *value_of(const struct hone_cu_view *v, size_t k, size_t name)
@@ -72,6 +72,15 @@ static int find_launch(const struct hone_cu_view *v, const struct hone_cu_range 
                            hone_cu_line(v, v->d[v->launcher].name), kernel);
 }
 
+/* An export takes "_body" off the task's name: the user gets the kernel's own. */
+static const char *launcher_name(const struct hone_cu_view *v, const char *kernel)
+{
+    const char *task = v->options->name ? v->options->name : kernel;
+    const char *body = hone_pool_printf(v->pool, "%s_body", kernel);
+    bool is_own = strcmp(task, kernel) == 0 && !hone_cu_has_word(v, 0, v->t.n, body);
+    return is_own ? body : hone_pool_printf(v->pool, "%s_launch", kernel);
+}
+
 /* The source with a launcher behind it. */
 int hone_cu_add_launcher(struct hone_cu_view *v, const char **source, const char **name)
 {
@@ -85,7 +94,7 @@ int hone_cu_add_launcher(struct hone_cu_view *v, const char **source, const char
     for (size_t i = 0; i < n; i++)
         names = hone_pool_printf(v->pool, "%s%s%s", names, i ? ", " : "",
                                  hone_cu_word(v, hone_cu_param_name(v, params[i])));
-    *name = hone_pool_printf(v->pool, "%s_launch", hone_cu_word(v, d->name));
+    *name = launcher_name(v, hone_cu_word(v, d->name));
     *source = hone_pool_printf(v->pool,
                                "%s\n\nvoid %s(%s, cudaStream_t stream)\n{\n"
                                "    %s<<<dim3(%s), dim3(%s), 0, stream>>>(%s);\n}\n",

@@ -4,7 +4,7 @@
  * operation is an assignment. */
 #include <string.h>
 
-#include "tools/task/cuda_in_parts.h"
+#include "tools/task/cuda_in_internal.h"
 
 static const char *const indexes[] = {"blockIdx", "threadIdx", "gridDim", "blockDim", NULL};
 static const char axes[] = "xyz";

@@ -2,7 +2,7 @@
 /* A CUDA file as tokens: its functions, its launches, and what of it cannot be read. */
 #include <string.h>
 
-#include "tools/task/cuda_in_parts.h"
+#include "tools/task/cuda_in_internal.h"
 #include "workspace/base/limits.h"
 
 bool hone_cu_is(const struct hone_cu_view *v, size_t i, const char *text)

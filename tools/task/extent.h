@@ -49,6 +49,11 @@ const char *hone_extent_text(const struct hone_extent *x, const struct hone_poly
 /* How often the bodies of the loops run in all, those of functions that it calls with them, as a
  * formula; "1" counts none. */
 const char *hone_extent_work(struct hone_extent *x);
+/* Operations of floating point in one call as a formula, where the source tells them exactly: each
+ * loop runs from one known value to another, without a condition inside, and nothing is called but
+ * helpers of the source and what takes one instruction (sqrt, fabs, fma). NULL: it does not, or
+ * there are none. In the pool. */
+const char *hone_extent_operations(struct hone_extent *x);
 /* May the integer say how large something is? No: no loop, subscript or reach has it. */
 bool hone_extent_is_size(struct hone_extent *x, const char *name);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Expressions are evaluated to a least and a largest value, both sums of products of sizes, with
  * sizes taken as 1 or more and large. `scope` is one function with what its parameters stand for. */
-#include "tools/task/extent_parts.h"
+#include "tools/task/extent_internal.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -482,9 +482,13 @@ static struct hone_extent_values range_of_name(const struct hone_extent_scope *s
     int argument = hone_extent_argument(s, name);
     if (range_in_loop(s, name, pos, &e))
         return e;
-    if (argument >= 0)
-        return hone_extent_evaluate(s->caller, s->args[2 * argument], s->args[2 * argument + 1],
-                                    s->call);
+    if (argument >= 0) {
+        e = hone_extent_evaluate(s->caller, s->args[2 * argument], s->args[2 * argument + 1],
+                                 s->call);
+        if (e.hi.is_known && find_guard(s, &what, &guard) && hone_poly_covers(&e.hi, &guard))
+            e.hi = guard; /* if (v > hi) return hi; */
+        return e;
+    }
     if (param && !param->is_pointer && !hone_dtype_is_float(param->dtype))
         return exact(hone_poly_name(
             hone_extent_find(s->x, s->x->params[param - s->x->proto->params], param, false)));
@@ -537,38 +541,6 @@ static struct hone_extent_values range_of_content(const struct hone_extent_scope
                                        name >= 0 ? hone_poly_name(name) : unknown().hi};
 }
 
-static struct hone_extent_values range_of_call(const struct hone_extent_scope *s, size_t name,
-                                               size_t pos)
-{
-    size_t close = hone_c_closing(&s->x->t, name + 1), first = name + 2;
-    struct hone_extent_values args[3];
-    size_t n = 0;
-    bool is_min = hone_extent_at(s, name)->len >= 3 &&
-                  strcasestr(hone_pool_strndup(s->x->pool, hone_extent_at(s, name)->at,
-                                               hone_extent_at(s, name)->len),
-                             "min");
-    bool is_max = strcasestr(hone_pool_strndup(s->x->pool, hone_extent_at(s, name)->at,
-                                               hone_extent_at(s, name)->len),
-                             "max") != NULL;
-    for (size_t i = first; i <= close && n < 3; i++) {
-        if (hone_extent_is(s, i, "(") || hone_extent_is(s, i, "["))
-            i = hone_c_closing(&s->x->t, i);
-        if (!hone_extent_is(s, i, ",") && i < close)
-            continue;
-        args[n++] = hone_extent_evaluate(s, first, i, pos);
-        first = i + 1;
-    }
-    if (n != 2 || (!is_min && !is_max))
-        return unknown();
-    if (is_max) {
-        hone_extent_widen(&args[0], &args[1], false);
-        return args[0];
-    }
-    bool is_second =
-        !args[0].hi.is_known || (args[1].hi.is_known && hone_poly_covers(&args[0].hi, &args[1].hi));
-    return args[is_second];
-}
-
 static struct hone_extent_values operand(const struct hone_extent_scope *s, size_t *i, size_t end,
                                          size_t pos)
 {
@@ -612,7 +584,7 @@ static struct hone_extent_values operand(const struct hone_extent_scope *s, size
     if (hone_extent_is(s, first + 1, "(")) {
         *i = hone_c_closing(&s->x->t, first + 1) + 1;
         return hone_extent_is(s, first, "sizeof") ? exact(hone_poly_number(1))
-                                                  : range_of_call(s, first, pos);
+                                                  : hone_extent_of_call(s, first, pos);
     }
     if (hone_extent_is(s, first, "sizeof"))
         return *i = end, exact(hone_poly_number(1));
@@ -731,21 +703,8 @@ static struct hone_extent_values evaluate_part(const struct hone_extent_scope *s
     int64_t number;
     size_t mark = find_operator(s, first, end, "?");
     if (mark < end) {
-        size_t colon = find_operator(s, mark, end, ":");
-        struct hone_extent_values a = hone_extent_evaluate(s, mark + 1, colon, pos),
-                                  b = hone_extent_evaluate(s, colon + 1, end, pos);
-        /* A < B ? A : B */
-        size_t n = colon - mark - 1;
-        bool is_min = hone_extent_is(s, first + n, "<") && n > 0;
-        for (size_t k = 0; is_min && k < n; k++)
-            is_min =
-                hone_extent_same(hone_extent_at(s, first + k), hone_extent_at(s, mark + 1 + k));
-        if (is_min && a.hi.is_known && b.hi.is_known)
-            return hone_poly_covers(&a.hi, &b.hi) ? b : a;
-        if (is_min && b.hi.is_known)
-            return b;
-        hone_extent_widen(&a, &b, false);
-        return a;
+        const size_t colon = find_operator(s, mark, end, ":");
+        return hone_extent_of_choice(s, first, mark, colon, end, pos);
     }
     if ((mark = find_operator(s, first, end, "&")) < end) {
         struct hone_extent_values e = hone_extent_evaluate(s, mark + 1, end, pos);

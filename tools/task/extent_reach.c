@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every use of an array in a function, and of pointers made of it, with what their subscripts may
  * be; and what else a caller asks of a function's sizes. */
-#include "tools/task/extent_parts.h"
+#include "tools/task/extent_internal.h"
 
 #include "tools/task/c_expand.h"
-
-enum { MAX_ARGS = 32 };
 
 static struct hone_extent_values exact(struct hone_poly p)
 {
@@ -19,6 +17,7 @@ struct reaching {
     struct hone_extent_values all; /* of subscripts */
     size_t n;
     bool is_one, is_unknown;
+    struct hone_poly filled; /* elements that a memset from the first one on writes; of the last */
 };
 
 static void add_range(struct reaching *r, const struct hone_extent_values *offset,
@@ -34,10 +33,8 @@ static void add_range(struct reaching *r, const struct hone_extent_values *offse
 static void reach_of(struct reaching *r, const struct hone_extent_scope *s, size_t name,
                      size_t from, const struct hone_extent_values *offset);
 
-/* The function of the source that is called at the bracket `open`, and the tokens of the arguments
- * there. */
-static bool find_callee(const struct hone_extent_scope *s, size_t open, struct hone_c_definition *d,
-                        size_t args[2 * MAX_ARGS], size_t *ret_n)
+bool hone_extent_callee(const struct hone_extent_scope *s, size_t open, struct hone_c_definition *d,
+                        size_t args[2 * HONE_EXTENT_ARGS], size_t *ret_n)
 {
     struct hone_extent *x = s->x;
     size_t from = 0, close = hone_c_closing(&x->t, open), first = open + 1, n = 0;
@@ -45,7 +42,7 @@ static bool find_callee(const struct hone_extent_scope *s, size_t open, struct h
         if (d->end < x->t.n &&
             hone_extent_same(hone_extent_at(s, d->name), hone_extent_at(s, open - 1)))
             break;
-    for (size_t i = first; i <= close && n < MAX_ARGS; i++) {
+    for (size_t i = first; i <= close && n < HONE_EXTENT_ARGS; i++) {
         if (hone_extent_is(s, i, "(") || hone_extent_is(s, i, "["))
             i = hone_c_closing(&x->t, i);
         if (!hone_extent_is(s, i, ",") && i < close)
@@ -63,9 +60,9 @@ static void follow_call(struct reaching *r, const struct hone_extent_scope *s, s
                         size_t name, const struct hone_extent_values *offset)
 {
     struct hone_c_definition d = {.end = s->x->t.n};
-    size_t args[2 * MAX_ARGS], n;
+    size_t args[2 * HONE_EXTENT_ARGS], n;
     int number = -1;
-    bool is_found = find_callee(s, open, &d, args, &n);
+    bool is_found = hone_extent_callee(s, open, &d, args, &n);
     for (size_t i = 0; i < n; i++)
         if (name >= args[2 * i] && name < args[2 * i + 1])
             number = (int)i;
@@ -83,6 +80,15 @@ static void follow_call(struct reaching *r, const struct hone_extent_scope *s, s
     r->is_unknown = true;
 }
 
+/* Does a length of bytes say elements, by sizeof? */
+static bool is_counted(const struct hone_extent_scope *s, size_t from, size_t end)
+{
+    for (size_t i = from; i < end; i++)
+        if (hone_extent_is(s, i, "sizeof"))
+            return true;
+    return false;
+}
+
 /* memset(p, 0, n * sizeof(*p)): sizeof counts as 1. */
 static bool follow_copy(struct reaching *r, const struct hone_extent_scope *s, size_t open,
                         const struct hone_extent_values *offset)
@@ -91,6 +97,7 @@ static bool follow_copy(struct reaching *r, const struct hone_extent_scope *s, s
     const struct hone_poly one = hone_poly_number(1);
     size_t close = hone_c_closing(&s->x->t, open), last = open;
     bool is_copy = false;
+    int64_t start;
     for (size_t i = 0; i < HONE_COUNTOF(words); i++)
         is_copy = is_copy || hone_extent_is(s, open - 1, words[i]);
     for (size_t i = open + 1; i < close; i++) {
@@ -102,6 +109,9 @@ static bool follow_copy(struct reaching *r, const struct hone_extent_scope *s, s
     if (!is_copy)
         return false;
     struct hone_extent_values e = hone_extent_evaluate(s, last + 1, close, open);
+    if (hone_extent_is(s, open - 1, words[0]) && is_counted(s, last, close) &&
+        hone_poly_is_number(&offset->lo, &start) && start == 0)
+        r->filled = e.hi;
     e.lo = hone_poly_number(0);
     e.hi = hone_poly_add(&e.hi, &one, -1);
     add_range(r, offset, &e, false);
@@ -254,6 +264,10 @@ struct hone_reach hone_extent_reach(struct hone_extent *x, const struct hone_par
         return ret;
     reach_of(&r, &s, name, x->d.close + 2, &zero);
     ret.has_steps = x->has_steps;
+    if (r.is_unknown && r.filled.is_known) { /* bins[data[i]]: what is filled first is all of it */
+        ret.size = r.filled;
+        return ret;
+    }
     if (r.is_unknown || r.n == 0)
         return ret;
     ret.size = hone_poly_add(&r.all.hi, &one, 1);
@@ -281,13 +295,13 @@ static void add_work(const struct hone_extent_scope *s, const struct hone_poly *
 {
     struct hone_extent *x = s->x;
     struct hone_c_definition d = {.end = x->t.n};
-    size_t args[2 * MAX_ARGS], n;
+    size_t args[2 * HONE_EXTENT_ARGS], n;
     for (size_t i = s->d->close + 1; i < s->d->end && i < x->t.n; i++) {
         bool is_loop = hone_extent_is(s, i, "for") ||
                        (hone_extent_is(s, i, "while") && !hone_extent_is(s, i - 1, "}"));
         bool is_call = !is_loop && hone_c_is_word(hone_extent_at(s, i)) &&
                        hone_extent_is(s, i + 1, "(") && s->n_calls < HONE_EXTENT_CALLS &&
-                       find_callee(s, i + 1, &d, args, &n);
+                       hone_extent_callee(s, i + 1, &d, args, &n);
         if (!is_loop && !is_call)
             continue;
         struct hone_poly rounds = hone_extent_rounds(s, i, is_loop);
@@ -312,6 +326,163 @@ const char *hone_extent_work(struct hone_extent *x)
     x->depth = 0;
     add_work(&s, &one, &all);
     return hone_extent_text(x, &all);
+}
+
+/* ---- operations of floating point ---- */
+
+struct counting {
+    struct hone_poly all;
+    bool is_unknown;
+};
+
+static bool is_one_of(const struct hone_extent_scope *s, size_t i, const char *const *words)
+{
+    for (; *words; words++)
+        if (hone_extent_is(s, i, *words))
+            return true;
+    return false;
+}
+
+/* Is the word the name of floating-point values: declared so anywhere in the text? */
+static bool is_float_name(const struct hone_extent_scope *s, size_t i)
+{
+    static const char *const types[] = {"float", "double", NULL};
+    const struct hone_c_tokens *t = &s->x->t;
+    for (size_t k = 1; k < t->n; k++) {
+        size_t b = k;
+        if (!hone_extent_same(&t->v[k], hone_extent_at(s, i)))
+            continue;
+        while (b > 0 && !strchr(";{}()", *t->v[b - 1].at) &&
+               !(hone_c_is(&t->v[b - 1], ",") && hone_extent_is_type(&t->v[b])))
+            b--;
+        for (; b < k; b++)
+            if (is_one_of(s, b, types))
+                return true;
+    }
+    return false;
+}
+
+static bool is_float_literal(const struct hone_c_token *t)
+{
+    return *t->at >= '0' && *t->at <= '9' && memchr(t->at, '.', t->len) != NULL;
+}
+
+/* Does the loop run from one value to another, whatever loops are around it? */
+static bool is_exact_loop(const struct hone_extent_scope *s, size_t loop)
+{
+    size_t close = hone_c_closing(&s->x->t, loop + 1), at = loop + 2;
+    for (int part = 0; part < 2; part++) {
+        size_t end = at, from = 0;
+        while (end < close && !hone_extent_is(s, end, ";"))
+            end++;
+        for (size_t i = at; i < end && from == 0; i++)
+            if (part == 0 ? hone_extent_is(s, i, "=") : hone_extent_is(s, i, "<"))
+                from = i + 1 + (part == 1 && hone_extent_is(s, i + 1, "="));
+        struct hone_extent_values e = hone_extent_evaluate(s, from, end, loop);
+        if (from == 0 || end == close || !e.hi.is_known || !hone_poly_equal(&e.lo, &e.hi))
+            return false;
+        at = end + 1;
+    }
+    return true;
+}
+
+/* The operators of the statement first..end-1, outside of subscripts, where it has a floating
+ * value. A pointer's declaration has none. */
+static int64_t operators_in(const struct hone_extent_scope *s, size_t first, size_t end)
+{
+    bool has_float = false;
+    int64_t n = 0;
+    for (size_t i = first; i < end; i++) {
+        if (hone_extent_is(s, i, "[")) {
+            i = hone_c_closing(&s->x->t, i);
+            continue;
+        }
+        const struct hone_c_token *t = hone_extent_at(s, i);
+        bool is_sign = t->len == 1 && strchr("+-*/", *t->at) && hone_c_is_binary(&s->x->t, i);
+        if (is_sign && hone_extent_is(s, i, "*") && hone_extent_is_type(hone_extent_at(s, i - 1)))
+            return 0;
+        n += is_sign && !hone_extent_same(t, hone_extent_at(s, i + 1)) &&
+             !hone_extent_same(t, hone_extent_at(s, i - 1));
+        has_float = has_float || is_float_literal(t) || (hone_c_is_word(t) && is_float_name(s, i));
+    }
+    return has_float ? n : 0;
+}
+
+static void count_operations(struct counting *c, const struct hone_extent_scope *s,
+                             const struct hone_poly *times);
+
+/* The call at token i: of a helper, or of what is one instruction. */
+static int64_t count_call(struct counting *c, const struct hone_extent_scope *s, size_t i,
+                          const struct hone_poly *times)
+{
+    static const char *const single[] = {"sqrt", "sqrtf", "fabs", "fabsf", "fma", "fmaf",
+                                         "fmin", "fminf", "fmax", "fmaxf", NULL};
+    struct hone_c_definition d = {.end = s->x->t.n};
+    size_t args[2 * HONE_EXTENT_ARGS], n;
+    if (is_one_of(s, i, single))
+        return 1;
+    if (s->n_calls == HONE_EXTENT_CALLS || !hone_extent_callee(s, i + 1, &d, args, &n)) {
+        c->is_unknown = true;
+        return 0;
+    }
+    const struct hone_extent_scope callee = {s->x, &d, s, args, n, i, s->n_calls + 1};
+    struct hone_poly rounds = hone_extent_rounds(s, i, false);
+    rounds = hone_poly_multiply(times, &rounds);
+    count_operations(c, &callee, &rounds);
+    return 0;
+}
+
+static void add_operations(struct counting *c, const struct hone_extent_scope *s, size_t i,
+                           int64_t n, const struct hone_poly *times)
+{
+    struct hone_poly rounds = hone_extent_rounds(s, i, false);
+    if (n == 0)
+        return;
+    rounds = hone_poly_multiply(times, &rounds);
+    c->is_unknown = c->is_unknown || !rounds.is_known || has_content(s->x, &rounds);
+    c->all = hone_poly_add(&c->all, &rounds, n);
+}
+
+static void count_operations(struct counting *c, const struct hone_extent_scope *s,
+                             const struct hone_poly *times)
+{
+    static const char *const conditions[] = {"if",    "while",    "do",   "switch", "?",
+                                             "break", "continue", "goto", NULL};
+    size_t first = s->d->close + 2;
+    for (size_t i = first; i < s->d->end && !c->is_unknown; i++) {
+        bool is_call = hone_c_is_word(hone_extent_at(s, i)) && hone_extent_is(s, i + 1, "(") &&
+                       !hone_extent_is(s, i, "sizeof") && !hone_extent_is(s, i, "return") &&
+                       !hone_extent_is_type(hone_extent_at(s, i));
+        if (hone_extent_is(s, i, "for")) {
+            c->is_unknown = !is_exact_loop(s, i);
+            i = hone_c_closing(&s->x->t, i + 1);
+            first = i + 1;
+        } else if (is_one_of(s, i, conditions)) {
+            c->is_unknown = true;
+        } else if (is_call) {
+            add_operations(c, s, i, count_call(c, s, i, times), times);
+        } else if (strchr(";{}", *hone_extent_at(s, i)->at)) {
+            add_operations(c, s, i, operators_in(s, first, i), times);
+            first = i + 1;
+        }
+    }
+}
+
+const char *hone_extent_operations(struct hone_extent *x)
+{
+    const struct hone_extent_scope s = {.x = x, .d = &x->d};
+    const struct hone_poly one = hone_poly_number(1);
+    struct counting c = {.all = hone_poly_number(0)};
+    x->n_evaluated = 0;
+    x->depth = 0;
+    x->divides = false;
+    for (size_t i = 0; i < x->t.n; i++) /* a type's other name would not be seen */
+        if (hone_extent_is(&s, i, "typedef"))
+            for (size_t k = i; k < x->t.n && !hone_extent_is(&s, k, ";"); k++)
+                c.is_unknown = c.is_unknown || hone_extent_is(&s, k, "float") ||
+                               hone_extent_is(&s, k, "double");
+    count_operations(&c, &s, &one);
+    return c.is_unknown || !c.all.is_known || c.all.n == 0 ? NULL : hone_extent_text(x, &c.all);
 }
 
 int hone_extent_open(const char *source, const struct hone_prototype *proto,

@@ -53,6 +53,7 @@ struct work {
     struct hone_lint *ret;
     const char *scratch;
     const struct hone_target_traits *target; /* where the kernels run: cuda for packs of it alone */
+    const char *tighter; /* of the short calibration: proposes tighter tolerances; NULL: does not */
 };
 
 static void find(struct work *w, const char *severity, const char *where, const char *fix,
@@ -215,7 +216,7 @@ static void check_axes(struct work *w)
                  "no shape, bound or formula uses it");
         if (task->axes[a].kind == HONE_AXIS_VAR && task->axes[a].draw_min == task->axes[a].draw_max)
             find(w, "warning", where, "Give a draw range of more than one size.",
-                 "hidden sizes cannot differ: %lld only", (long long)task->axes[a].draw_min);
+                 "drawn sizes cannot differ: %lld only", (long long)task->axes[a].draw_min);
     }
     if (!has_var)
         find(w, "warning", "task.json: axes", "Make at least one axis var.",
@@ -261,7 +262,7 @@ static void check_draws(struct work *w)
         struct hone_err err = HONE_ERR_INIT;
         if (hone_task_draw(task, key, i, &load, &err) < 0) {
             find(w, "error", "task.json", "Widen draw or relax the constraints.",
-                 "drawing hidden sizes: %s", err.message);
+                 "drawing sizes: %s", err.message);
             return;
         }
         bool is_public = false;
@@ -358,11 +359,29 @@ static int write_call(struct work *w, const char *dir, const char *source,
     return code == 0 ? hone_file_write(job_path, text, strlen(text), 0600, false, err) : code;
 }
 
+static struct hone_json *last_size(const struct hone_task *task)
+{
+    struct hone_json *axes = hone_json_new_object();
+    for (size_t a = 0; a < task->n_axes; a++)
+        if (task->axes[a].kind == HONE_AXIS_VAR)
+            hone_json_set_i64(axes, task->axes[a].name,
+                              task->workloads[task->n_workloads - 1].axes[a]);
+    return axes;
+}
+
+static const char *objects_dir(struct work *w)
+{
+    const char *kept = w->options->scope.objects_dir;
+    return kept ? kept : hone_pool_printf(w->pool, "%s/objects", w->scratch);
+}
+
 static int run_source(struct work *w, const char *name, const char *source, struct hone_report *ret,
                       struct hone_err *err)
 {
     const char *stage_names[] = {"build", "smoke", "verify"};
+    const char *timed_names[] = {"build", "verify", "run"};
     const struct hone_lint_options *opt = w->options;
+    HONE_AUTOJSON struct hone_json *axes = opt->scope.is_baseline_alone ? last_size(w->task) : NULL;
     const char *dir = hone_pool_printf(w->pool, "%s/%s", w->scratch, name);
     struct hone_arm arm = {.name = "candidate",
                            .source =
@@ -371,8 +390,9 @@ static int run_source(struct work *w, const char *name, const char *source, stru
         .format = HONE_JOB_FORMAT,
         .id = hone_pool_printf(w->pool, "lint-%s", name),
         .target = w->target->name,
-        .tier = HONE_TIER_DECIDE,
-        .stages = {stage_names, HONE_COUNTOF(stage_names)},
+        .tier = axes ? HONE_TIER_SCREEN : HONE_TIER_DECIDE,
+        .stages = {axes ? timed_names : stage_names, HONE_COUNTOF(stage_names)},
+        .axes = axes,
         .task_dir = w->task->dir,
         .task_hash = w->task->hash,
         .arms = {&arm, 1},
@@ -382,7 +402,7 @@ static int run_source(struct work *w, const char *name, const char *source, stru
         .memory_bytes = w->target->has_device ? 0 : JAIL_BYTES,
         .jail = "auto",
         .allow_weak_jail = opt->allow_weak_jail,
-        .cache_dir = hone_pool_printf(w->pool, "%s/objects", w->scratch),
+        .cache_dir = objects_dir(w),
     };
     int code = hone_mkdirs(job.cache_dir, 0700, err);
     if (code == 0)
@@ -479,11 +499,40 @@ static const char *naive_fix(enum hone_reason reason)
     return "Kernel and oracle disagree, or the tolerance is too tight.";
 }
 
-/* Agents have task_new alone, the command line more; neither can calibrate for cuda. */
-static const char off_on_cuda[] =
-    "Kernel and oracle disagree, or the tolerance is too tight. hone task calibrate does not work "
-    "for cuda: give the tolerance (tolerances of task_new, hone task new --tolerance NAME=RTOL, or "
-    "tolerance in task.json), or a reference of ITEM (reference, --reference).";
+/* Nothing measures a tolerance on a device: what is left is to give it, or a reference with a
+ * scale. */
+static const char *cuda_fix(struct work *w)
+{
+    size_t o = 0;
+    while (o + 1 < w->task->n_outputs && !hone_dtype_is_float(w->task->outputs[o].dtype))
+        o++;
+    return hone_pool_printf(
+        w->pool,
+        "Kernel and oracle disagree, or the tolerance is too tight: hone task new --tolerance "
+        "%s=RTOL,ATOL gives another. Where things cancel, none helps: the reference has to say how "
+        "large they were. Write that into a file, each output with its PUT, and give it with hone "
+        "task new "
+        "--reference FILE.c:\n%s",
+        w->task->outputs[o].name, hone_calibrate_item(w->task, o, w->pool));
+}
+
+/* What the baseline takes. Nothing where it is not right, or where the target's runs are not timed.
+ */
+static void note_times(struct hone_lint *ret, const struct hone_report *report)
+{
+    static const char *const parts[] = {"verify.content", "verify.call", "verify.oracle"};
+    const struct hone_workload_report *load = report->workloads.v;
+    const struct hone_stage_report *stages = report->stages.v;
+    double sum = 0;
+    for (size_t i = 0; i < report->stages.n; i++)
+        for (size_t k = 0; k < HONE_COUNTOF(parts); k++)
+            if (strcmp(stages[i].name, parts[k]) == 0)
+                sum += (double)stages[i].wall_ns;
+    if (report->workloads.n == 0 || load->times.n == 0 || report->checks.n == 0)
+        return;
+    ret->call_ns = ((const struct hone_arm_time *)load->times.v)->min_ns; /* others only add */
+    ret->check_ns = sum / (double)report->checks.n;
+}
 
 static int try_naive(struct work *w, const char *naive, bool *ret_passed, bool *ret_is_off,
                      struct hone_err *err)
@@ -494,7 +543,7 @@ static int try_naive(struct work *w, const char *naive, bool *ret_passed, bool *
         return code;
     const struct hone_reason_row *row = row_of(&report);
     *ret_passed = row->verdict == HONE_VERDICT_CORRECT;
-    *ret_is_off = row->verdict == HONE_VERDICT_INCORRECT;
+    *ret_is_off = row->verdict == HONE_VERDICT_INCORRECT && report.reason != HONE_REASON_UNWRITTEN;
     add_trial(w, "naive", "the baseline", &report, *ret_passed);
     if (row->verdict == HONE_VERDICT_INVALID || row->verdict == HONE_VERDICT_INFRA)
         find(w, "error", "kernel naive",
@@ -506,14 +555,21 @@ static int try_naive(struct work *w, const char *naive, bool *ret_passed, bool *
     else if (!*ret_passed)
         find(w, "error", "kernel naive",
              w->target->has_device && report.reason == HONE_REASON_WRONG_VALUE
-                 ? off_on_cuda
+                 ? cuda_fix(w)
                  : naive_fix(report.reason),
              "is refused: %s%s", row->word, detail_of(w, &report));
+    note_times(w->ret, &report);
     w->ret->is_near = is_near(&report);
     w->ret->is_unbuilt =
         report.reason == HONE_REASON_COMPILE || report.reason == HONE_REASON_COMPILE_TIMEOUT ||
         report.reason == HONE_REASON_LINK || report.reason == HONE_REASON_NO_SYMBOL;
     return 0;
+}
+
+/* For a bad kernel that passes: the tighter tolerance that was measured, else the text. */
+static const char *tighten_fix(const struct work *w, const char *text)
+{
+    return w->tighter ? w->tighter : text;
 }
 
 static int try_bad(struct work *w, const struct hone_bad_kernel *bad, const char *naive,
@@ -539,21 +595,54 @@ static int try_bad(struct work *w, const struct hone_bad_kernel *bad, const char
              is_exact ? "and every output is an integer" : "as the task allows", bad->meaning);
     else if (passed && bad->is_lower_precision)
         find(w, "error", where,
-             "Tighten the tolerance, or set allow_lower_precision when no check can tell the "
-             "difference.",
+             tighten_fix(w, "Tighten the tolerance, or set allow_lower_precision when no check can "
+                            "tell the difference."),
              "passes: it %s", bad->meaning);
     else if (passed)
         find(w, "error", where,
-             bad->fix
-                 ? bad->fix
-                 : "Tighten the tolerance (rtol, atol near 0), or choose roles whose answer is "
-                   "not trivial.",
+             bad->fix ? bad->fix
+                      : tighten_fix(w, "Tighten the tolerance (rtol, atol near 0), or choose roles "
+                                       "whose answer is not trivial."),
              "passes: it %s", bad->meaning);
     else if (!is_refused)
         find(w, "error", where, "The lint itself failed here: look at the call folder.",
              "could not be judged: %s: %s%s", row->word,
              report.summary ? report.summary : row->meaning, detail_of(w, &report));
     return 0;
+}
+
+/* What the calibration would set; instead: where it proposes nothing. */
+static const char *proposed_fix(struct work *w, const struct hone_calibrate *calibrate,
+                                const char *instead)
+{
+    const char *proposal = hone_calibrate_proposal(w->task, calibrate, w->pool);
+    return proposal == NULL ? instead
+                            : hone_pool_printf(w->pool,
+                                               "A short calibration proposes %s (--tolerance); "
+                                               "hone task calibrate --write measures longer and "
+                                               "sets it.",
+                                               proposal);
+}
+
+static void note_tighter(struct work *w, const struct hone_calibrate *calibrate)
+{
+    const struct hone_calibrate_tolerance *all = calibrate->tolerances.v;
+    for (size_t o = 0; o < calibrate->tolerances.n && !w->tighter; o++)
+        if (all[o].rtol < all[o].now_rtol)
+            w->tighter = proposed_fix(w, calibrate, NULL);
+}
+
+/* An output whose tolerance refuses honest kernels. */
+static void find_noise(struct work *w, const struct hone_calibrate *calibrate, size_t output)
+{
+    const char *noise = hone_calibrate_noise(calibrate, output, w->pool);
+    if (noise != NULL)
+        find(w, "error", "kernel naive",
+             calibrate->is_flushed ? HONE_CALIBRATE_FLUSHED
+             : calibrate->is_fit
+                 ? proposed_fix(w, calibrate, "hone task calibrate --write sets what was measured.")
+                 : hone_calibrate_advice(w->task, output, w->pool),
+             "%s", noise);
 }
 
 /* The trivial answers that need no kernel: the gate of `hone task calibrate`, with the tolerance
@@ -566,6 +655,7 @@ static int try_answers(struct work *w, struct hone_err *err)
         .executor = w->options->executor,
         .target = "cpu",
         .scratch_dir = dir,
+        .objects_dir = objects_dir(w),
         .allow_weak_jail = w->options->allow_weak_jail,
         .budget_ms = ANSWERS_MS,
         .cancel = w->options->cancel,
@@ -579,22 +669,21 @@ static int try_answers(struct work *w, struct hone_err *err)
                                                  : calibrate.is_fit_now ? HONE_REASON_WRONG_VALUE
                                                                         : HONE_REASON_CORRECT};
     add_trial(w, "answers", meaning, &report, code == 0 && calibrate.is_fit_now);
-    for (size_t o = 0; code == 0 && o < calibrate.tolerances.n; o++) {
-        const char *noise = hone_calibrate_noise(&calibrate, o, w->pool);
-        if (noise != NULL)
-            find(w, "error", "kernel naive",
-                 calibrate.is_fit ? "hone task calibrate --write sets what was measured."
-                                  : calibrate.advice,
-                 "%s", noise);
-    }
+    w->ret->is_flushed = code == 0 && calibrate.is_flushed;
+    for (size_t o = 0; code == 0 && o < calibrate.tolerances.n; o++)
+        find_noise(w, &calibrate, o);
     if (code < 0)
         find(w, "error", "kernel answers", "hone task calibrate shows more.",
              "could not be judged: %s", why.message);
+    if (code == 0)
+        note_tighter(w, &calibrate);
     const struct hone_calibrate_answer *all = calibrate.answers.v;
     for (size_t i = 0; i < calibrate.answers.n; i++)
         if (all[i].is_refused_now)
             find(w, "error", "kernel answers",
-                 calibrate.is_fit ? "hone task calibrate proposes a tolerance." : calibrate.advice,
+                 calibrate.is_fit
+                     ? proposed_fix(w, &calibrate, "hone task calibrate proposes a tolerance.")
+                     : calibrate.advice,
                  "%s", hone_calibrate_refusal(&calibrate, &all[i], true, w->pool));
     if (!w->options->keep_calls)
         hone_remove_tree(dir, NULL);
@@ -615,6 +704,7 @@ static int try_kernels(struct work *w, struct hone_err *err)
     HONE_AUTOFREE char *naive = NULL;
     bool passed = false, is_off = false; /* off: it ran, and its values are not the oracle's */
     bool is_cuda = w->target->has_device;
+    const struct hone_lint_scope *scope = &w->options->scope;
     const struct hone_bad_kernel *bad = is_cuda ? hone_bad_cuda_kernels : hone_bad_kernels;
     size_t n_bad = is_cuda ? hone_n_bad_cuda_kernels : hone_n_bad_kernels;
     int code = hone_task_naive(w->task, w->target->name, &naive, err);
@@ -622,12 +712,16 @@ static int try_kernels(struct work *w, struct hone_err *err)
     if (code == 0)
         code = try_naive(w, naive, &passed, &is_off, err);
     w->ret->was_run = code == 0;
+    if (code < 0 || scope->is_baseline_alone || (scope->ends_near && w->ret->is_near))
+        return code;
+    if ((passed || is_off) && !is_cuda) /* hone calibrate has no stage for cuda */
+        code = try_answers(w, err);
+    if (scope->ends_flushed && w->ret->is_flushed)
+        return code;
     for (size_t i = 0; code == 0 && passed && i < n_bad; i++) {
         report_progress(w, bad[i].name, i + 1);
         code = try_bad(w, &bad[i], naive, err);
     }
-    if (code == 0 && (passed || is_off) && !is_cuda) /* hone calibrate has no stage for cuda */
-        code = try_answers(w, err);
     return code;
 }
 

@@ -26,12 +26,20 @@ struct hone_lint_trial { /* one kernel that was run */
     bool is_as_wanted;
 };
 
+struct hone_lint_scope {    /* all false and NULL: the whole lint */
+    bool is_baseline_alone; /* it is checked and timed at the last size; nothing else is tried */
+    /* A lint of a pack that is made again where one of these shows: it ends there. */
+    bool ends_near, ends_flushed; /* hone_lint.is_near, .is_flushed */
+    const char *objects_dir;      /* compiled objects by content, kept; NULL: none are */
+};
+
 struct hone_lint_options {
     const struct hone_executor *executor; /* borrowed; NULL: static part only */
     const char *
         scratch_dir; /* call folders go below it and are removed; NULL: a fresh folder below /tmp */
     bool allow_weak_jail;
-    bool keep_calls;               /* leave the call folders */
+    bool keep_calls; /* leave the call folders */
+    struct hone_lint_scope scope;
     hone_progress_fn *on_progress; /* may be NULL */
     void *progress_arg;
     const struct hone_cancel *cancel; /* may be NULL */
@@ -42,6 +50,10 @@ struct hone_lint {
     bool was_run;     /* the bad kernels were tried */
     bool is_unbuilt;  /* the baseline does not compile */
     bool is_near;     /* the baseline errs by as little as rounding may: a tolerance too tight */
+    bool is_flushed;  /* honest kernels fail its tolerance on denormals alone */
+    double call_ns;   /* of the baseline at the last size for the CPU, the fastest of some that are
+                         warm; 0: not timed */
+    double check_ns;  /* of one content there: to fill, to call and to compare with the reference */
     const char *task; /* name; NULL when the pack does not load */
     const char *hash;
     struct hone_array findings; /* of struct hone_lint_finding, errors first */

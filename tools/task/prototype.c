@@ -153,9 +153,11 @@ static int unknown_type(const struct reader *r, size_t i, const char *type, cons
     static const struct {
         const char *word, *advice;
     } rows[] = {
-        {"struct", "pass each member as an array of its own (const double *x, const double *y), or "
-                   "an array of structs of one type as one array of numbers (const double *points "
-                   "with shape points[n, 3]: member 1 of element i is points[3*i + 1])"},
+        {"struct",
+         "pass its members as parameters (const float *data, int w, int h). Of an array of "
+         "structs, pass each member as an array of its own (const double *x, const double "
+         "*y), or all of one type as one array of numbers (const double *points with shape "
+         "points[n, 3]: member 1 of element i is points[3*i + 1])"},
         {"union", "pass the member that is used as an array of numbers"},
         {"enum", "pass it as int"},
         {"complex", "pass it as one array of numbers, real and imaginary part in turn (const "
@@ -169,7 +171,7 @@ static int unknown_type(const struct reader *r, size_t i, const char *type, cons
     size_t k = 0;
     while (strstr(type, rows[k].word) == NULL)
         k++;
-    return hone_fail(r->err, HONE_E_ARG, "line %d: type '%.60s' of '%.60s' is not known: %s",
+    return hone_fail(r->err, HONE_E_ARG, "line %d: type '%.60s' of '%.60s' is not taken: %s",
                      hone_c_line_at(r->t->source, r->t->v[i].at), type, name, rows[k].advice);
 }
 

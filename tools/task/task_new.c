@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "tools/task/task_new_parts.h"
+#include "tools/task/task_new_internal.h"
 #include "workspace/base/file.h"
 
 void hone_new_note(struct hone_new_work *w, const char *text)
@@ -313,6 +313,7 @@ int hone_task_new(const struct hone_task_new_options *options, struct hone_pool 
                                "\"naive_double\")");
     ret->name = hone_pool_strdup(pool, task->name);
     ret->dir = hone_pool_strdup(pool, task->dir);
+    ret->cost = w->cost;
     ret->notes.n = w->n_notes;
     ret->notes.v = hone_pool_alloc(pool, (w->n_notes + 1) * sizeof(ret->notes.v[0]));
     memcpy(ret->notes.v, w->notes, w->n_notes * sizeof(w->notes[0]));

@@ -33,7 +33,11 @@ struct hone_task_new_options {
     const char *flops, *bytes;     /* formulas; NULL: guessed */
     bool is_cuda;                  /* source is a CUDA file (cuda_in.h) */
     const char *grid, *block;      /* of a kernel without a launcher; NULL */
+    const char *instance;          /* of a CUDA template, "name<float, 256>"; NULL */
     double elements;               /* of the largest tensor of guessed sizes; 0: a million */
+    double cost;                   /* of a call at guessed sizes, in rounds of its loops; 0: by
+                                      elements. About half of it at the smaller one */
+    bool no_denormals;             /* the task does not cover them: "special_values": [] */
     const char *reference;         /* CUDA: text of the reference; NULL: the kernel itself */
     struct hone_strs inouts, outs; /* pointers that are read and written, or written alone; others
                                       are told from const and from the body */
@@ -41,6 +45,7 @@ struct hone_task_new_options {
 
 struct hone_task_new {
     const char *name, *dir;
+    double cost; /* of a call at the larger of guessed sizes, as in the options; 0: were given */
     struct hone_strs notes; /* what was guessed and should be looked at */
 };
 
@@ -51,13 +56,17 @@ int hone_task_new(const struct hone_task_new_options *options, struct hone_pool 
 /* Puts a finished pack where it will be; what is there goes first. */
 int hone_task_move_pack(const char *from, const char *to, struct hone_err *err);
 
-typedef int hone_task_check_fn(void *arg, const char *dir, struct hone_pool *pool,
-                               struct hone_lint *ret, struct hone_err *err); /* hone_lint_pack */
+/* hone_lint_pack; scope: the option of that name. */
+typedef int hone_task_check_fn(void *arg, const char *dir, const struct hone_lint_scope *scope,
+                               struct hone_pool *pool, struct hone_lint *ret, struct hone_err *err);
 
-/* The same with a lint of the pack (check NULL: none). An output that keeps some of its old content is
- * made once more, as an input besides; so is a function that errs by little more than the guessed
- * tolerance; the notes say so. What is in options->dir goes first. HONE_E_ARG also where the function
- * does not compile; a pack that is not admitted is no error. On failure the folder may be there. */
+/* The same with a lint of the pack (check NULL: none). Sizes that nobody gave are made larger or
+ * smaller until a call takes some milliseconds, unless checks would take seconds. An output that
+ * keeps some of its old content is made once more, as an input besides; so is a function that errs
+ * by little more than the guessed tolerance, and one that fast math makes err on denormals alone;
+ * the notes say so. Where the lint refuses the baseline at guessed sizes, or what it errs by, it is
+ * made once with a sixteenth of the work, and stays so if that is admitted. What is in options->dir goes first. HONE_E_ARG also where the function does not
+ * compile; a pack that is not admitted is no error. On failure the folder may be there. */
 int hone_task_new_checked(const struct hone_task_new_options *options, hone_task_check_fn *check,
                           void *arg, struct hone_pool *pool, struct hone_task_new *ret,
                           struct hone_lint *lint, struct hone_err *err);

@@ -1,19 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A new pack is made, linted, and where the lint shows what was guessed wrong, made once more. */
+/* A new pack is made, linted, and where the lint shows what was guessed wrong, made once more.
+ * Before that the baseline alone is timed at guessed sizes, and these follow. */
 #include "tools/task/task_new.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
+
+enum { MOST_LOOKS = 4 };
+#define LEAST_CALL_NS (3.0 * HONE_NS_PER_MS) /* at the larger of two guessed sizes */
+#define AIM_CALL_NS   (7.0 * HONE_NS_PER_MS)
+#define MOST_CALL_NS  (20.0 * HONE_NS_PER_MS)
+#define AIM_CHECK_NS  (60.0 * HONE_NS_PER_MS) /* an evaluation has some thirty such */
+#define MOST_CHECK_NS (100.0 * HONE_NS_PER_MS)
+#define WORTH         1.4 /* of a change of the work */
+#define FAR           4
+#define SMALLER       16 /* the work's divisor where the lint refuses guessed sizes */
 
 struct guesses {
     struct hone_task_new_options options; /* with what was learnt */
     const char *inouts[HONE_LIMIT_TENSORS];
     const char *wider; /* what options.tolerances points to once it was widened */
     size_t n_widened;
-    const char *notes[HONE_LIMIT_TENSORS + 2]; /* one for each thing learnt */
+    const char *notes[HONE_LIMIT_TENSORS + 4]; /* one for each thing learnt */
     size_t n_notes;
+    const char *timed;         /* the note of how long a call takes; NULL: sizes are not fitted */
+    hone_task_check_fn *check; /* NULL: none */
+    void *arg;
+    const char *objects_dir;
 };
 
 /* The output that the baseline does not write everywhere, where nothing was said of it; NULL: none.
@@ -37,11 +55,17 @@ static const char *unwritten_output(const struct hone_task_new_options *options,
 }
 
 /* The next wider tolerance, where none was given. */
+static const char *const rungs[] = {"4e-4", "1.6e-3"};
+
+static bool may_widen(const struct guesses *g)
+{
+    bool was_given = g->options.tolerances.n > 0 && g->n_widened == 0;
+    return !was_given && g->n_widened < HONE_COUNTOF(rungs);
+}
+
 static bool widen(struct guesses *g, const struct hone_lint *lint, struct hone_pool *pool)
 {
-    static const char *const rungs[] = {"4e-4", "1.6e-3"};
-    bool was_given = g->options.tolerances.n > 0 && g->n_widened == 0;
-    if (!lint->is_near || was_given || g->n_widened == HONE_COUNTOF(rungs))
+    if (!lint->is_near || !may_widen(g))
         return false;
     g->wider = rungs[g->n_widened++];
     g->options.tolerances = (struct hone_strs){&g->wider, 1};
@@ -50,6 +74,19 @@ static bool widen(struct guesses *g, const struct hone_lint *lint, struct hone_p
         "the function itself errs by more than the tolerance that was guessed, as long sums of "
         "float do: once more with %s (--tolerance gives another)",
         g->wider);
+    return true;
+}
+
+static bool leave_out_denormals(struct guesses *g, const struct hone_lint *lint)
+{
+    if (!lint->is_flushed || g->options.no_denormals)
+        return false;
+    g->options.no_denormals = true;
+    g->notes[g->n_notes++] =
+        "assumed: inputs hold no denormals, which -ffast-math flushes to zero, and no other "
+        "content "
+        "makes honest kernels err (\"special_values\": [] in task.json; [\"denormal\"] brings them "
+        "back)";
     return true;
 }
 
@@ -87,25 +124,196 @@ static void add_notes(const struct guesses *g, struct hone_pool *pool, struct ho
     *notes = (struct hone_strs){all, g->n_notes + notes->n};
 }
 
+struct look { /* at guessed sizes */
+    double cost, call_ns, check_ns;
+};
+
+/* What follows the work in the time of a check: the rest is processes, and the same at any size.
+ * before->cost 0: not known yet. */
+static double check_of_work(const struct look *before, const struct look *now)
+{
+    double growth = now->cost / fmax(before->cost, 1);
+    if (before->cost == 0 || fabs(growth - 1) < WORTH - 1)
+        return now->call_ns;
+    return fmax((now->check_ns - before->check_ns) / (1 - 1 / growth), now->call_ns);
+}
+
+/* How a call's time grows with the work, as its power: caches make it differ from 1. */
+static double growth_of_call(const struct look *before, const struct look *now)
+{
+    double growth = now->cost / fmax(before->cost, 1);
+    if (before->cost == 0 || fabs(growth - 1) < WORTH - 1)
+        return 1;
+    return fmin(fmax(log(now->call_ns / before->call_ns) / log(growth), 0.5), 3);
+}
+
+/* A function that ends at the first thing that it does not like takes no longer for more of it. */
+static bool is_flat(const struct look *before, const struct look *now)
+{
+    return before->cost > 0 && now->cost > FAR * before->cost &&
+           now->call_ns < WORTH * before->call_ns;
+}
+
+/* What the work of a call should be multiplied by; 1: it may stay. A call is never made shorter
+ * than some milliseconds, however slow the reference is. */
+static double change_of_work(const struct look *before, const struct look *now)
+{
+    double check_ns = check_of_work(before, now), aim = AIM_CALL_NS;
+    bool is_dear = check_ns > MOST_CHECK_NS;
+    if (is_dear)
+        aim = fmax(fmin(aim, now->call_ns * AIM_CHECK_NS / check_ns), LEAST_CALL_NS);
+    if (now->call_ns < LEAST_CALL_NS || now->call_ns > MOST_CALL_NS ||
+        (is_dear && now->call_ns > aim))
+        return pow(aim / now->call_ns, 1 / growth_of_call(before, now));
+    return 1;
+}
+
+static const char *timed_note(const struct look *look, bool is_flat, struct hone_pool *pool)
+{
+    return hone_pool_printf(pool, "one call of your function takes %.2g ms %s",
+                            look->call_ns / HONE_NS_PER_MS,
+                            is_flat ? "whatever the size: it may end early on what it is given"
+                                    : "at the larger of the guessed sizes");
+}
+
+static int make(struct guesses *g, struct hone_pool *pool, struct hone_task_new *ret,
+                struct hone_err *err)
+{
+    hone_remove_tree(g->options.dir, NULL); /* of one that was killed, or of the round before */
+    return hone_task_new(&g->options, pool, ret, err);
+}
+
+/* Sizes where a call takes some milliseconds. One that is not right is not timed: the lint says
+ * why. */
+static int fit_sizes(struct guesses *g, struct hone_pool *pool, struct hone_task_new *made,
+                     struct hone_err *err)
+{
+    const struct hone_lint_scope scope = {.is_baseline_alone = true, .objects_dir = g->objects_dir};
+    bool is_guess = g->options.sizes.n == 0 && !g->options.is_cuda;
+    struct look before = {0};
+    for (int n = 1; is_guess && !g->timed; n++) {
+        struct hone_lint lint = {.is_admitted = true};
+        int rc = g->check(g->arg, g->options.dir, &scope, pool, &lint, err);
+        const struct look now = {made->cost, lint.call_ns, lint.check_ns};
+        if (rc < 0 || !(now.call_ns > 0 && now.cost > 0))
+            return rc;
+        bool is_back = is_flat(&before, &now);
+        double change = is_back ? before.cost / now.cost : change_of_work(&before, &now);
+        if (n == MOST_LOOKS || fmax(change, 1 / change) < WORTH) {
+            g->timed = timed_note(&now, false, pool);
+            break;
+        }
+        if (is_back)
+            g->timed = timed_note(&now, true, pool);
+        before = now;
+        g->options.cost = now.cost * change;
+        if ((rc = make(g, pool, made, err)) < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* Made and linted, and once more for each thing that the lint shows. */
+static int learn(struct guesses *g, struct hone_pool *pool, struct hone_task_new *ret,
+                 struct hone_lint *lint, struct hone_err *err)
+{
+    int rc;
+    do {
+        rc = make(g, pool, ret, err);
+        if (rc < 0 || !g->check)
+            return rc;
+        if ((rc = fit_sizes(g, pool, ret, err)) < 0)
+            return rc;
+        const struct hone_lint_scope scope = {.ends_near = may_widen(g),
+                                              .ends_flushed = !g->options.no_denormals,
+                                              .objects_dir = g->objects_dir};
+        rc = g->check(g->arg, g->options.dir, &scope, pool, lint, err);
+    } while (rc == 0 && (widen(g, lint, pool) || leave_out_denormals(g, lint) ||
+                         take_as_input(g, lint, pool)));
+    return rc;
+}
+
+/* Does the lint refuse what the baseline computes, or the tolerance that it needs? Errors grow with
+ * the size. */
+static bool is_size_suspect(const struct guesses *g, const struct hone_lint *lint)
+{
+    const struct hone_lint_finding *finding = lint->findings.v;
+    bool is_guess = g->check && g->options.sizes.n == 0 && lint->was_run && !lint->is_unbuilt;
+    for (size_t i = 0; is_guess && !lint->is_admitted && i < lint->findings.n; i++)
+        if (strcmp(finding[i].severity, "error") == 0 &&
+            (strcmp(finding[i].where, "kernel naive") == 0 ||
+             strcmp(finding[i].where, "kernel answers") == 0))
+            return true;
+    return false;
+}
+
+static void start(struct guesses *g, const struct hone_task_new_options *options,
+                  const struct guesses *like)
+{
+    *g = (struct guesses){.options = *options,
+                          .check = like->check,
+                          .arg = like->arg,
+                          .objects_dir = like->objects_dir,
+                          .timed = like->timed};
+    g->options.inouts = (struct hone_strs){g->inouts, 0};
+    for (size_t i = 0; i < options->inouts.n && i < HONE_LIMIT_TENSORS; i++)
+        g->inouts[g->options.inouts.n++] = options->inouts.v[i];
+}
+
+/* The same at smaller sizes; where that is no better, what was there. */
+static int shrink(struct guesses *g, struct guesses *small, const struct guesses **ret_best,
+                  struct hone_pool *pool, struct hone_task_new *ret, struct hone_lint *lint,
+                  struct hone_err *err)
+{
+    const struct hone_lint was = *lint;
+    start(small, &g->options, g);
+    small->options.tolerances = (struct hone_strs){NULL, 0};
+    if (g->n_widened == 0)
+        small->options.tolerances = g->options.tolerances;
+    small->options.cost = ret->cost / SMALLER;
+    small->timed = "sizes are smaller than a timing should have: the lint refuses the function at "
+                   "those, where its errors are larger (--size gives others)";
+    int rc = learn(small, pool, ret, lint, err);
+    *ret_best = small;
+    if (rc < 0 || lint->is_admitted)
+        return rc;
+    *lint = was;
+    *ret_best = g;
+    return make(g, pool, ret, err);
+}
+
+static int make_checked(struct guesses *g, struct hone_pool *pool, struct hone_task_new *ret,
+                        struct hone_lint *lint, struct hone_err *err)
+{
+    const struct guesses *best = g;
+    struct guesses *small = hone_pool_alloc(pool, sizeof(*small));
+    int rc = learn(g, pool, ret, lint, err);
+    if (rc == 0 && is_size_suspect(g, lint))
+        rc = shrink(g, small, &best, pool, ret, lint, err);
+    if (rc == 0 && lint->is_unbuilt)
+        rc = not_built(lint, err);
+    if (rc < 0)
+        return rc;
+    struct guesses told = *best;
+    if (told.timed)
+        told.notes[told.n_notes++] = told.timed;
+    add_notes(&told, pool, &ret->notes);
+    return 0;
+}
+
 int hone_task_new_checked(const struct hone_task_new_options *options, hone_task_check_fn *check,
                           void *arg, struct hone_pool *pool, struct hone_task_new *ret,
                           struct hone_lint *lint, struct hone_err *err)
 {
-    struct guesses g = {.options = *options};
+    char objects[] = "/tmp/hone-objects-XXXXXX";
+    bool has_objects = check && mkdtemp(objects); /* without it each lint compiles anew */
+    const struct guesses like = {
+        .check = check, .arg = arg, .objects_dir = has_objects ? objects : NULL};
+    struct guesses g;
     *lint = (struct hone_lint){.is_admitted = true};
-    g.options.inouts = (struct hone_strs){g.inouts, 0};
-    for (size_t i = 0; i < options->inouts.n && i < HONE_LIMIT_TENSORS; i++)
-        g.inouts[g.options.inouts.n++] = options->inouts.v[i];
-    int rc;
-    do {
-        hone_remove_tree(options->dir, NULL); /* of one that was killed, or of the round before */
-        rc = hone_task_new(&g.options, pool, ret, err);
-        if (rc == 0 && check)
-            rc = check(arg, options->dir, pool, lint, err);
-    } while (rc == 0 && check && (widen(&g, lint, pool) || take_as_input(&g, lint, pool)));
-    if (rc == 0 && lint->is_unbuilt)
-        rc = not_built(lint, err);
-    if (rc == 0)
-        add_notes(&g, pool, &ret->notes);
+    start(&g, options, &like);
+    int rc = make_checked(&g, pool, ret, lint, err);
+    if (has_objects)
+        hone_remove_tree(objects, NULL);
     return rc;
 }

@@ -4,7 +4,7 @@
  *
  * Nothing is preprocessed. A header that guards itself, by #pragma once or by #ifndef in front, is
  * put in once. A function is needed when a needed one, a macro or a table names it. */
-#include "tools/task/task_new_parts.h"
+#include "tools/task/task_new_internal.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  *
  * A function that is called elsewhere in the text, by itself for one, keeps its parameters: it
  * becomes NAME_body, and a wrapper in hone's order calls it. */
-#include "tools/task/task_new_parts.h"
+#include "tools/task/task_new_internal.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
  *     out[...] = 0;  or  out[...] *= beta;  or what it held;  ...  out[...] += TERM;
  *
  * Loops run from 0 by 1 to an axis. Of anything else the function stays its own reference. */
-#include "tools/task/task_new_parts.h"
+#include "tools/task/task_new_internal.h"
 
 #include <ctype.h>
 #include <string.h>

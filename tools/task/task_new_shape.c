@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shapes of a new task's arrays: as the user gives them, as they are declared, as loops and
  * subscripts tell them (extent.h), or the only integer. */
-#include "tools/task/task_new_parts.h"
+#include "tools/task/task_new_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -272,20 +272,43 @@ static void say_shape(struct hone_new_work *w, const struct hone_new_tensor *t)
                                       w->told_shapes ? ", " : "", t->param->name, text);
 }
 
+static void add_step(struct hone_new_work *w, const char *step, const char *why)
+{
+    bool is_there = false;
+    for (size_t k = 0; k < w->n_steps; k++)
+        is_there = is_there || strcmp(w->steps[k], step) == 0;
+    if (is_there || w->n_steps == HONE_NEW_STEPS)
+        return;
+    w->steps[w->n_steps++] = step;
+    hone_new_note(w, hone_pool_printf(w->pool, "%s: legal sizes have %s (constraints in task.json)",
+                                      why, step));
+}
+
 static void add_steps(struct hone_new_work *w, const struct hone_new_reach *found)
 {
-    for (size_t i = 0; i < found->n_steps; i++) {
-        bool is_there = false;
-        for (size_t k = 0; k < w->n_steps; k++)
-            is_there = is_there || strcmp(w->steps[k], found->steps[i]) == 0;
-        if (is_there || w->n_steps == HONE_NEW_STEPS)
-            continue;
-        w->steps[w->n_steps++] = found->steps[i];
-        hone_new_note(w, hone_pool_printf(w->pool,
-                                          "a loop goes by steps: legal sizes have %s "
-                                          "(constraints in task.json)",
-                                          found->steps[i]));
+    for (size_t i = 0; i < found->n_steps; i++)
+        add_step(w, found->steps[i], "a loop goes by steps");
+}
+
+/* h*stride - stride + w: rows of w elements that lie stride apart. With less they would overlap,
+ * and their order would count. */
+static void add_stride(struct hone_new_work *w, const struct hone_poly *size)
+{
+    const struct hone_term *area = leading(size), *stride = NULL, *width = NULL;
+    for (size_t i = 0; i < size->n; i++) {
+        const struct hone_term *term = &size->terms[i];
+        if (term->degree == 1 && term->factor == -1)
+            stride = term;
+        else if (term->degree == 1 && term->factor == 1)
+            width = term;
     }
+    if (size->n == 3 && area && area->degree == 2 && area->factor == 1 && stride && width &&
+        (area->names[0] == stride->names[0] || area->names[1] == stride->names[0]))
+        add_step(w,
+                 hone_pool_printf(w->pool, "%s >= %s",
+                                  hone_extent_name(w->index, stride->names[0])->text,
+                                  hone_extent_name(w->index, width->names[0])->text),
+                 "rows lie apart");
 }
 
 /* (a + c) * (b + d) of the four terms that it makes: a padded image. */
@@ -423,6 +446,7 @@ static int shape_from_reach(struct hone_new_work *w, struct hone_new_tensor *t, 
             code = add_dim(w, t, hone_pool_printf(w->pool, "%lld", (long long)term->factor));
     } else if (!*ret_is_done && !add_padded(w, t, size, &code)) {
         code = add_dim(w, t, hone_extent_text(w->index, size));
+        add_stride(w, size);
         *ret_is_done = true;
     } else {
         *ret_is_done = true;

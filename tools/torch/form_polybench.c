@@ -26,7 +26,8 @@ struct bound { /* _PB_NI is ni, and NI in the sections */
 
 struct kernel {
     struct hone_pool *pool;
-    const char *header, *params, *body;
+    const char *source, *header, *params;
+    char *body;
     struct bound bounds[MOST_BOUNDS];
     size_t n_bounds;
     const char *inouts[HONE_LIMIT_TENSORS];
@@ -156,6 +157,61 @@ static int add_params(struct kernel *k, const char *type, struct hone_err *err)
     return 0;
 }
 
+static bool is_of_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The next place where text has this word as a whole, or NULL. */
+static char *find_word(char *text, const char *word, size_t len)
+{
+    for (char *at = text; *at != '\0'; at++)
+        if (strncmp(at, word, len) == 0 && !is_of_word(at[len]) &&
+            (at == text || !is_of_word(at[-1])))
+            return at;
+    return NULL;
+}
+
+/* DATA_TYPE is the header's type inside of the kernel too. */
+static void write_type(char *body, const char *type)
+{
+    static const char word[] = "DATA_TYPE";
+    for (char *at = body; (at = find_word(at, word, strlen(word))) != NULL;) {
+        memset(at, ' ', strlen(word));
+        memcpy(at, type, strlen(type));
+    }
+}
+
+/* The array _fict_ is named fict: names that begin with _ are not a task's. */
+static void plain_name(char *params, char *body, const char *name, size_t len)
+{
+    HONE_AUTOFREE char *whole = hone_sprintf("%.*s", (int)len, name);
+    size_t front = strspn(whole, "_"), end = len;
+    while (end > front && whole[end - 1] == '_')
+        end--;
+    if (end == front || find_word(body, whole + front, end - front) != NULL ||
+        find_word(params, whole + front, end - front) != NULL)
+        return;
+    char *const texts[] = {params, body};
+    for (size_t i = 0; i < HONE_COUNTOF(texts); i++)
+        for (char *at = texts[i]; (at = find_word(at, whole, len)) != NULL;) {
+            memset(at, ' ', front);
+            memset(at + end, ' ', len - end);
+        }
+}
+
+static void plain_names(char *params, char *body)
+{
+    for (char *at = params; *at != '\0'; at++) {
+        size_t len = 0;
+        while (is_of_word(at[len]))
+            len++;
+        if (*at == '_')
+            plain_name(params, body, at, len);
+        at += len > 0 ? len - 1 : 0;
+    }
+}
+
 static int find_kernel(struct kernel *k, const char *source, const char **ret_head,
                        struct hone_err *err)
 {
@@ -171,10 +227,12 @@ static int find_kernel(struct kernel *k, const char *source, const char **ret_he
     if (end == NULL || open > scop || end < scop)
         return hone_fail(err, HONE_E_ARG,
                          "refused: no function kernel_NAME around #pragma scop was found");
-    k->params = hone_pool_strndup(k->pool, params + 1, (size_t)(behind - params - 2));
+    char *list = hone_pool_strndup(k->pool, params + 1, (size_t)(behind - params - 2));
     char *body = hone_pool_strndup(k->pool, open, (size_t)(end - open));
     for (char *at = strstr(body, "#pragma"); at != NULL; at = strstr(at, "#pragma"))
         memset(at, ' ', strcspn(at, "\n"));
+    plain_names(list, body);
+    k->params = list;
     k->body = body;
     *ret_head = hone_pool_strndup(k->pool, from, (size_t)(params - from));
     return 0;
@@ -209,6 +267,20 @@ static const char *sizes_of(const struct kernel *k, const char *section)
     return text[0] != '\0' ? text : NULL;
 }
 
+/* The source's own macros that take arguments and that the kernel names: a line each. */
+static void write_macros(struct kernel *k)
+{
+    static const char word[] = "#define ";
+    for (const char *at = strstr(k->source, word); at != NULL; at = strstr(at + 1, word)) {
+        const char *name = at + strlen(word);
+        size_t len = 0, line = strcspn(at, "\n");
+        while (is_of_word(name[len]))
+            len++;
+        if (name[len] == '(' && at[line - 1] != '\\' && find_word(k->body, name, len) != NULL)
+            hone_buf_printf(&k->text, "%.*s\n", (int)line, at);
+    }
+}
+
 static void write_text(struct kernel *k)
 {
     static const char *const functions[][2] = {{"SCALAR_VAL", "(x) x"},
@@ -219,8 +291,13 @@ static void write_text(struct kernel *k)
     for (size_t i = 0; i < HONE_COUNTOF(functions); i++)
         if (strstr(k->body, functions[i][0]) != NULL)
             hone_buf_printf(&k->text, "#define %s%s\n", functions[i][0], functions[i][1]);
-    for (size_t i = 0; i < k->n_bounds; i++)
-        hone_buf_printf(&k->text, "#define %s %s\n", k->bounds[i].macro, k->bounds[i].variable);
+    for (size_t i = 0; i < k->n_bounds; i++) {
+        const struct bound *b = &k->bounds[i];
+        hone_buf_printf(&k->text, "#define %s %s\n", b->macro, b->variable);
+        if (find_word(k->body, b->constant, strlen(b->constant)) != NULL)
+            hone_buf_printf(&k->text, "#define %s %s\n", b->constant, b->variable);
+    }
+    write_macros(k);
 }
 
 static int make_pack(struct kernel *k, const char *name, const char *dir, struct hone_err *err)
@@ -262,15 +339,18 @@ int hone_form_make_polybench(const char *file, const char *name, const char *dir
         rc = hone_file_read(beside, HONE_LIMIT_SOURCE_BYTES, &header, &len, err);
     if (rc == 0)
         rc = find_kernel(&k, source, &head, err);
+    k.source = source;
     k.header = header;
     if (rc == 0)
         rc = read_bounds(&k, err);
     if (rc < 0)
         return rc;
     bool is_int = strstr(header, "define DATA_TYPE_IS_INT") != NULL;
+    const char *type = is_int ? "int" : "double";
+    write_type(k.body, type);
     write_text(&k);
     hone_buf_printf(&k.text, "\n%s(", head);
-    rc = add_params(&k, is_int ? "int" : "double", err);
+    rc = add_params(&k, type, err);
     hone_buf_printf(&k.text, ")\n%s\n", k.body);
     if (rc == 0)
         rc = hone_buf_check(&k.text, err);

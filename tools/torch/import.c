@@ -123,7 +123,7 @@ static struct hone_json *tolerances(const struct hone_json *outputs)
 static int write_task(const char *dir, const char *file, const struct hone_json *said,
                       struct hone_err *err)
 {
-    static const char *const copied[] = {"axes", "inputs", "outputs", "scalars"};
+    static const char *const copied[] = {"axes", "inputs", "outputs", "scalars", "constraints"};
     HONE_AUTOJSON struct hone_json *json = hone_json_new_object();
     const char *slash = strrchr(file, '/');
     HONE_AUTOFREE char *of_file = hone_sprintf("The module of %.200s.", slash ? slash + 1 : file);

@@ -21,7 +21,7 @@ struct hone_torch_place {
     bool is_forced;
 };
 /* HONE_E_ARG with the worker's sentence where the module is refused, HONE_E_UNSUPPORTED without
- * torch. dir must not exist. Blocks up to HONE_LIMIT_TORCH_SECONDS. */
+ * torch. dir must not exist. Blocks up to HONE_LIMIT_TORCH_PATIENCE * HONE_LIMIT_TORCH_SECONDS. */
 int hone_torch_import(const struct hone_torch_place *what, const char *dir, struct hone_err *err);
 /* The same into the workspace: tasks/NAME, not committed. What is refused leaves nothing.
  * HONE_E_ARG (name), HONE_E_EXISTS (is_forced replaces). */

@@ -27,7 +27,7 @@ struct hone_model_question {
 };
 
 /* All: HONE_E_ARG with the worker's sentence where it refuses, HONE_E_UNSUPPORTED without torch or
- * where nothing came back. Block up to 2 * HONE_LIMIT_TORCH_SECONDS. *ret is owned.
+ * where nothing came back. Block up to twice what an import may. *ret is owned.
  *
  * {"forward_ns", "passes", "left_out", "rows": [{"path", "kind", "is_leaf", "shapes", "calls", "ns",
  * "own_share", "share", "ceiling"}]}, by own_share; at most HONE_LIMIT_MODEL_ROWS. */

@@ -126,11 +126,6 @@ const struct hone_tool hone_tool_task_import = {
         "jail; 5 to 60 s. Refused: randomness, hidden tensors, operations without a plain kernel. "
         "Not linted.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_LONG,
-    .in = in_fields,
-    .n_in = HONE_COUNTOF(in_fields),
-    .in_size = sizeof(struct import_in),
-    .out = out_fields,
-    .n_out = HONE_COUNTOF(out_fields),
-    .out_size = sizeof(struct import_out),
+    HONE_TOOL_TABLES(struct import_in, struct import_out),
     .run = run,
 };

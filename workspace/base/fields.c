@@ -12,7 +12,8 @@
 #include "workspace/base/limits.h"
 #include "workspace/base/text.h"
 
-#define NAMED_MAX 64 /* names among which a misspelt one is looked for */
+#define NAMED_MAX  64 /* names among which a misspelt one is looked for */
+#define NAME_SHOWN 64 /* bytes of a name in a path */
 
 struct walk {
     char path[HONE_ERR_PATH_BYTES];
@@ -34,11 +35,17 @@ static const char *json_word(const struct hone_json *value)
 /* Appends ".name" or "[index]" (name NULL); the result is the length to cut back to. */
 static size_t enter(struct walk *w, const char *name, size_t index)
 {
-    size_t len = strlen(w->path), room = sizeof(w->path) - len;
-    if (name == NULL)
+    size_t len = strlen(w->path), room = sizeof(w->path) - len, at = len;
+    if (name == NULL) {
         snprintf(w->path + len, room, "[%zu]", index);
-    else
-        snprintf(w->path + len, room, "%s%.64s", len ? "." : "", name);
+        return len;
+    }
+    if (len > 0 && at + 1 < sizeof(w->path))
+        w->path[at++] = '.';
+    size_t n = strnlen(name, NAME_SHOWN), left = sizeof(w->path) - 1 - at;
+    n = n < left ? n : left;
+    memcpy(w->path + at, name, n);
+    w->path[at + n] = '\0';
     return len;
 }
 
@@ -63,17 +70,14 @@ static bool has_min(const struct hone_field *f)
     return f->min != 0 || has_max(f);
 }
 
-static int check_range(struct walk *w, const struct hone_field *f, bool is_low, bool is_high,
-                       const char *got)
+static int out_of_range(struct walk *w, const struct hone_field *f, bool is_high, const char *got)
 {
     const char *unit = f->unit ? f->unit : "", *gap = f->unit ? " " : "";
-    if (is_high || (is_low && has_max(f)))
+    if (is_high || has_max(f))
         return FAIL(w, HONE_E_ARG, "is %s, accepted are %lld to %lld%s%s", got, (long long)f->min,
                     (long long)f->max, gap, unit);
-    if (is_low)
-        return FAIL(w, HONE_E_ARG, "is %s, at least %lld%s%s is accepted", got, (long long)f->min,
-                    gap, unit);
-    return 0;
+    return FAIL(w, HONE_E_ARG, "is %s, at least %lld%s%s is accepted", got, (long long)f->min, gap,
+                unit);
 }
 
 static int read_i64(struct walk *w, const struct hone_field *f, const struct hone_json *value,
@@ -85,12 +89,14 @@ static int read_i64(struct walk *w, const struct hone_field *f, const struct hon
             return FAIL(w, HONE_E_ARG, "expected %s", "an integer (64 bits), got another number");
         return wrong_type(w, "an integer", value);
     }
-    char got[32];
-    snprintf(got, sizeof(got), "%lld", (long long)v);
-    int rc = check_range(w, f, has_min(f) && v < f->min, has_max(f) && v > f->max, got);
-    if (rc == 0)
-        *ret = v;
-    return rc;
+    bool is_low = has_min(f) && v < f->min, is_high = has_max(f) && v > f->max;
+    if (is_low || is_high) {
+        char got[32];
+        snprintf(got, sizeof(got), "%lld", (long long)v);
+        return out_of_range(w, f, is_high, got);
+    }
+    *ret = v;
+    return 0;
 }
 
 static int read_f64(struct walk *w, const struct hone_field *f, const struct hone_json *value,
@@ -99,13 +105,14 @@ static int read_f64(struct walk *w, const struct hone_field *f, const struct hon
     double v;
     if (!hone_json_as_f64(value, &v))
         return wrong_type(w, "a number", value);
-    char got[40];
-    snprintf(got, sizeof(got), "%g", v);
-    int rc =
-        check_range(w, f, has_min(f) && v < (double)f->min, has_max(f) && v > (double)f->max, got);
-    if (rc == 0)
-        *ret = v;
-    return rc;
+    bool is_low = has_min(f) && v < (double)f->min, is_high = has_max(f) && v > (double)f->max;
+    if (is_low || is_high) {
+        char got[40];
+        snprintf(got, sizeof(got), "%g", v);
+        return out_of_range(w, f, is_high, got);
+    }
+    *ret = v;
+    return 0;
 }
 
 /* *ret: its number; may be NULL. */

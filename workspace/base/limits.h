@@ -26,7 +26,8 @@
 #define HONE_LIMIT_RANK                6
 #define HONE_LIMIT_STORED_TENSORS      1024      /* of a safetensors file of a pack */
 #define HONE_LIMIT_STORED_HEADER_BYTES (1 << 20) /* of its header */
-#define HONE_LIMIT_TORCH_SECONDS       120 /* for a module to be described, or to answer once */
+#define HONE_LIMIT_TORCH_SECONDS       120 /* processor time to describe a module, or of one answer */
+#define HONE_LIMIT_TORCH_PATIENCE      5 /* times as long by the clock: others use the cores too */
 #define HONE_LIMIT_TORCH_BYTES         (4ll << 30) /* memory of a module that is described */
 #define HONE_LIMIT_TORCH_ANSWER        (1 << 20)   /* bytes of its description */
 #define HONE_LIMIT_IMPORT_FILES        4096        /* of a folder that is imported */

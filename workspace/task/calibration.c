@@ -2,7 +2,7 @@
 /* Member "calibration" of task.json: read, checked against the tolerances, written. */
 #include <stdio.h>
 #include <string.h>
-#include "workspace/task/parts.h"
+#include "workspace/task/task_internal.h"
 
 struct record_in {
     const char *date, *device, *compiler, *hone, *trivial_answer, *lower_answer;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "workspace/base/json.h"
-#include "workspace/task/parts.h"
+#include "workspace/task/task_internal.h"
 
 typedef const char *type_name_fn(enum hone_dtype dtype);
 
@@ -178,6 +178,8 @@ static void describe_policy(const struct hone_task *task, struct hone_json *json
     hone_json_set_str(json, "flops", task->flops);
     if (task->is_flops_guessed)
         hone_json_set_bool(json, "flops_guessed", true);
+    if (task->flops_counted)
+        hone_json_set_str(json, "flops_counted", task->flops_counted);
     hone_json_set_str(json, "bytes", task->bytes);
     hone_json_set_str(oracle, "mode",
                       task->is_oracle_torch          ? "torch"

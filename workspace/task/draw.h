@@ -5,7 +5,7 @@
 #define HONE_TASK_DRAW_H
 
 #include "workspace/base/rng.h"
-#include "workspace/task/parts.h"
+#include "workspace/task/task_internal.h"
 
 #define HONE_DRAW_MARGIN 1.10 /* times the most expensive public size */
 #define HONE_DRAW_CHEAP  0.125

@@ -11,7 +11,7 @@
 #include <string.h>
 #include "workspace/base/file.h"
 #include "workspace/base/hash.h"
-#include "workspace/task/parts.h"
+#include "workspace/task/task_internal.h"
 #include "workspace/task/stored.h"
 
 #define TASK_FORMAT 1
@@ -21,7 +21,7 @@ struct top_in {
     const char *name, *op_type, *description, *reference;
     struct hone_json *axes, *inputs, *outputs, *scalars, *tolerance, *calibration, *oracle, *policy;
     struct hone_strs constraints, tags;
-    const char *flops, *bytes, *cache, *compute_precision, *library;
+    const char *flops, *flops_counted, *bytes, *cache, *compute_precision, *library;
     struct hone_json *special_values;
     bool deterministic, allow_lower_precision, flops_guessed;
 };
@@ -53,6 +53,7 @@ static const struct hone_field top_fields[] = {
                .help = "Formulas that must hold."),
     HONE_FIELD(struct top_in, tags, .help = "Free words."),
     HONE_FIELD(struct top_in, flops, .required = true, .help = "Least arithmetic."),
+    HONE_FIELD(struct top_in, flops_counted, .help = "Of the source's own loops."),
     HONE_FIELD(struct top_in, flops_guessed, .fallback_bool = false,
                .help = "It is a guess: no percentage of the bound is told."),
     HONE_FIELD(struct top_in, bytes, .required = true, .help = "Compulsory traffic."),
@@ -557,6 +558,7 @@ static int load_top(struct loader *l, const struct hone_json *json)
     task->flops = in.flops;
     task->bytes = in.bytes;
     task->is_flops_guessed = in.flops_guessed;
+    task->flops_counted = in.flops_counted;
     task->is_cold = strcmp(in.cache, "cold") == 0;
     task->is_deterministic = in.deterministic;
     task->compute_precision = in.compute_precision;

@@ -19,7 +19,7 @@
  * item widens the inputs, calls it and emits everything. */
 #include <stdlib.h>
 #include <string.h>
-#include "workspace/task/parts.h"
+#include "workspace/task/task_internal.h"
 
 static const char abi_text[] =
     "typedef signed char hone_i8_; typedef unsigned char hone_u8_; typedef unsigned short "

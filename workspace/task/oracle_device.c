@@ -19,7 +19,7 @@
 #include <string.h>
 #include "workspace/base/buf.h"
 #include "workspace/task/oracle_abi.h"
-#include "workspace/task/parts.h"
+#include "workspace/task/task_internal.h"
 
 _Static_assert(HONE_LIMIT_AXES == HONE_ORACLE_DEVICE_AXES, "axes");
 _Static_assert(HONE_LIMIT_TENSORS == HONE_ORACLE_DEVICE_TENSORS, "tensors");

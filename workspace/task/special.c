@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "workspace/task/parts.h"
+#include "workspace/task/task_internal.h"
 
 static const char *const names[HONE_N_SPECIALS] = {"nan", "inf", "denormal", "negative_zero",
                                                    "extreme"};

@@ -8,7 +8,7 @@
 
 #include "workspace/base/file.h"
 #include "workspace/base/json.h"
-#include "workspace/task/parts.h"
+#include "workspace/task/task_internal.h"
 
 #define HEAD_BYTES 8
 #define METADATA   "__metadata__"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "workspace/base/file.h"
-#include "workspace/task/parts.h"
+#include "workspace/task/task_internal.h"
 
 static const struct {
     const char *c_name, *cuda_name;

@@ -233,10 +233,12 @@ struct hone_task {
     struct hone_calibration calibration[HONE_N_TASK_TARGETS];
     const char *constraints[HONE_LIMIT_AXES]; /* expressions that must be true */
     const char *flops;     /* formula over the axes: least arithmetic of the best known algorithm */
-    bool is_flops_guessed; /* by `hone task new`: no percentage of the bound is told */
-    const char *bytes;     /* formula: compulsory traffic, each element once */
-    const char *items;     /* formula: number of oracle work items */
-    const char *steps;     /* formula: oracle steps, NULL when not iterated */
+    bool is_flops_guessed; /* by `hone task new`: percentages of the bound rest on flops_counted */
+    const char *flops_counted; /* formula: operations of the baseline's source; NULL: not known, and
+                                  no percentage is told */
+    const char *bytes;         /* formula: compulsory traffic, each element once */
+    const char *items;         /* formula: number of oracle work items */
+    const char *steps;         /* formula: oracle steps, NULL when not iterated */
     bool is_oracle_naive_double; /* oracle.c is the kernel itself in double: one item emits every
                                       element of every output; true for torch, too, which is
                                       such a whole answer */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "workspace/base/file.h"
-#include "workspace/task/parts.h"
+#include "workspace/task/task_internal.h"
 
 /* C and C++ (a .cu file is C++), and what the oracle's preamble and ordinary headers define. */
 static const char *const reserved[] = {
@@ -125,9 +125,8 @@ int hone_task_validate_formulas(const struct hone_task *task, struct hone_err *e
     const struct {
         const char *path, *formula;
     } all[] = {
-        {"flops", task->flops},
-        {"bytes", task->bytes},
-        {"oracle.items", task->items},
+        {"flops", task->flops},        {"flops_counted", task->flops_counted},
+        {"bytes", task->bytes},        {"oracle.items", task->items},
         {"oracle.steps", task->steps},
     };
     int code = 0;
@@ -189,6 +188,8 @@ int hone_task_validate_workloads(struct hone_task *task, struct hone_err *err)
         int code = hone_task_resolve(task, w, err);
         if (code == 0)
             code = check_value(task, w, "flops", task->flops, 0, err);
+        if (code == 0)
+            code = check_value(task, w, "flops_counted", task->flops_counted, 0, err);
         if (code == 0)
             code = check_value(task, w, "bytes", task->bytes, 1, err);
         if (code == 0)

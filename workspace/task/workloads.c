@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "workspace/base/file.h"
-#include "workspace/task/parts.h"
+#include "workspace/task/task_internal.h"
 
 struct line_in {
     const char *id, *description, *target;

@@ -2,8 +2,9 @@
 /* What may be said of a result: whether it may be claimed and why not, what it is over the baseline
  * with fast math, and whether a confirmation bore out the short look before it. */
 
-import {h, isNumber, ratio, ratioOf, seconds, three, type Child} from "./dom";
-import {nameOf, type End, type Report, type Row, type Step} from "./data";
+import {h, isNumber, percent, ratio, ratioOf, seconds, short, three, type Child} from "./dom";
+import {nameOf, waysUp, type End, type Measured, type Report, type Row, type Step, type Workload} from "./data";
+import {countOf, isDrawn} from "./words";
 
 export type Claim = "claimed" | "doubted" | "none" | "unconfirmed" | "open";
 
@@ -23,13 +24,39 @@ export function fastMathOf(e?: End): string {
 }
 
 /* One line: sign and words, the reason as a title and as text. */
-export function claimLine(e?: End): Child {
+export function claimLine(e?: End, isMissed?: boolean): Child {
     const claim = claimOf(e), weak = fastMathOf(e);
+    const sign = isMissed ? "◇ " : "◆ ";
     if (claim === "open") return h("span", {class: "soft"}, "not ended");
-    if (claim === "doubted") return h("span", {class: "soft doubted", title: e!.doubt}, "⊘ not to be claimed: " + e!.doubt);
+    if (claim === "doubted") return h("span", {class: "soft doubted", title: e!.doubt}, "⊘ not to be claimed: " + doubtWords(e!.doubt));
     if (claim === "unconfirmed") return h("span", {class: "soft", title: e!.unconfirmed}, "nothing confirmed" + (e!.unconfirmed ? ": " + e!.unconfirmed : ""));
-    if (claim === "none") return h("span", {class: "soft"}, e!.verdict || "no gain");
-    return weak ? h("span", {class: "soft"}, "◆ faster than the baseline; no gain shown over -ffast-math") : h("span", {class: "good"}, "◆ faster");
+    if (claim === "none") return h("span", {class: "soft"}, e!.verdict === "faster" ? "no gain" : e!.verdict || "no gain");
+    return weak ? h("span", {class: "soft"}, sign + "faster than the baseline; no gain shown over -ffast-math") : h("span", {class: "good"}, sign + "faster than the baseline");
+}
+
+/* What the two programs used, in words; older records speak of arms. */
+export const doubtWords = (doubt = ""): string => doubt.replace(/the arms need different numbers of (them|cores)/, "this version and the baseline use different numbers of cores: that load slowed one more than the other");
+
+/* The confirmed sizes that lie apart by more than their intervals, and outside of that of the mean: "8.63x to 55.7x by size". */
+export function rangeBySize(e: End, m: Measured | null): string {
+    const of = (m?.tier === "confirm" ? m.workloads || [] : []).flatMap((w) => (w.ratios || []).filter((x) => x.against === "baseline" && x.ratio > 0)), [low, high] = e.ci || [];
+    if (of.length < 2) return "";
+    const least = of.reduce((a, b) => (b.ratio < a.ratio ? b : a)), most = of.reduce((a, b) => (b.ratio > a.ratio ? b : a));
+    const isApart = (least.high ?? least.ratio) < (most.low ?? most.ratio) && (least.ratio < (low ?? Infinity) || most.ratio > (high ?? 0));
+    return isApart ? ratio(least.ratio) + " to " + ratio(most.ratio) + " by size" : "";
+}
+
+const timedBySearch = (m: Measured | null): string[] => m?.looks?.find((l) => l.tier === "screen")?.sizes || [];
+const FAR_BELOW = 0.75; /* of the least share of the bound that the search saw */
+
+/* Confirmed sizes far below those that the search timed, which it could not know of; worst first. */
+export function unseenLine(m: Measured | null): string {
+    const seen = timedBySearch(m), all = (m?.tier === "confirm" ? m.workloads || [] : []).filter((w) => isNumber(w.percent_of_bound));
+    const least = Math.min(...all.filter((w) => seen.includes(w.id)).map((w) => w.percent_of_bound!));
+    const far = all.filter((w) => !seen.includes(w.id) && w.percent_of_bound! < FAR_BELOW * least).sort((a, b) => a.percent_of_bound! - b.percent_of_bound!);
+    if (seen.length === 0 || far.length === 0) return "";
+    const told = (w: Workload) => w.id + " (" + Object.entries(w.axes || {}).map(([k, n]) => k + " " + n).join(", ") + ") at " + percent(w.percent_of_bound) + " of the bound";
+    return "Worst size: " + far.slice(0, 3).map(told).join(", then ") + ". The search did not time " + (far.length > 1 ? "them" : "it") + ": the sizes that it timed reach at least " + percent(least) + ", so there may be room left here.";
 }
 
 export function countsOf(rows: readonly Row[]): string {
@@ -40,10 +67,28 @@ export function countsOf(rows: readonly Row[]): string {
         more.filter(([n]) => n > 0).map(([n, words]) => ", " + n + " " + words).join("");
 }
 
+/* What a measurement itself warns of; hurried: that little time was left for a size. */
+export function warningsOf(m: Measured | null): {others: string[]; hurried: string[]} {
+    const all = m?.warnings || [], hurried = all.filter((w) => w.includes("little time was left"));
+    return {others: all.filter((w) => !hurried.includes(w)), hurried};
+}
+
+/* Lines by the number. */
+export function warningLines(m: Measured | null): Node[] {
+    const line = (w: string) => h("p", {class: "warning"}, "△ Mind: " + w), {others, hurried} = warningsOf(m);
+    return [...others.map(line), ...(hurried.length > 0 ? [h("details", {}, h("summary", {}, "△ Little time was left for " + hurried.length + (hurried.length === 1 ? " size" : " sizes") + ": fewer rounds, so wider intervals"), hurried.map(line))] : [])];
+}
+
 /* ---- short looks and confirmations ---- */
 
-export const freshOf = (steps: readonly Step[], commit?: string): Step | undefined =>
-    commit ? steps.findLast((s) => s.kind === "confirm" && s.commit === commit && isNumber(s.ratio)) : undefined;
+/* By list of steps, then by version: its last confirmation. Every step asks for its own. */
+const confirmations = new WeakMap<readonly Step[], Map<string, Step>>();
+
+export function freshOf(steps: readonly Step[], commit?: string): Step | undefined {
+    let of = confirmations.get(steps);
+    if (!of) confirmations.set(steps, of = new Map(steps.flatMap((s) => (s.kind === "confirm" && s.commit && isNumber(s.ratio) ? [[s.commit, s] as const] : []))));
+    return commit ? of.get(commit) : undefined;
+}
 
 /* The confirmation, where the short look lies above all that it allows. */
 export function missed(r: {steps: readonly Step[]; end?: End}, s: Step): Step | undefined {
@@ -53,11 +98,27 @@ export function missed(r: {steps: readonly Step[]; end?: End}, s: Step): Step | 
     return 2 ** s.value_log2 > (own ?? Math.max(fresh.ratio!, fresh.ratio_high || 0)) ? fresh : undefined;
 }
 
+/* What the line of the way up ends at, and the confirmed figure, which stands on other sizes. Words for
+ * the picture and for the line below it. won: what was measured of the confirmed version. */
+export interface WayEnd { line: string; point: string; words: string }
+export function wayEnd(r: {steps: readonly Step[]; end?: End}, won: Measured | null): WayEnd | null {
+    const e = r.end, last = waysUp(r.steps).at(-1);
+    if (!e || !last) return null;
+    const sizes = won?.looks?.find((l) => l.tier === "screen")?.sizes.length, looks = sizes ? "short looks of " + countOf(sizes) : "short looks of few sizes";
+    const line = ratioOf(last[1]) + ", " + looks, isDown = missed(r, last[0]) !== undefined;
+    const begin = "The line is the best of " + looks + (isDown ? "; it reaches " + ratioOf(last[1]) + " and comes down to what was confirmed. " : "; it ends at " + ratioOf(last[1]) + ". ");
+    if (!isNumber(e.speedup)) return {line, point: "", words: begin + "Nothing was confirmed."};
+    const n = won?.tier === "confirm" ? won.workloads?.length ?? 0 : 0, drawn = (won?.workloads || []).filter((w) => isDrawn(w.id)).length;
+    const over = n > 0 ? countOf(n) : "all timed sizes", interval = e.ci?.length === 2 ? " [" + e.ci.map(three).join(", ") + "]" : "";
+    return {line: isDown ? "" : line, point: ratio(e.speedup) + " with fresh data, " + over, words: begin + "The last diamond, " + ratio(e.speedup) + interval + ", is the confirmation of " + short(e.best_commit) +
+        ": fresh data over " + over + (n > 0 && drawn > 0 ? ", " + drawn + " of them drawn" : "") + "."};
+}
+
 /* The one figure of a version: the confirmed one, else "about" that of its short looks. */
 export function figureOf(steps: readonly Step[], s?: Step): string {
     if (!s) return "";
     const fresh = s.kind === "confirm" ? s : freshOf(steps, s.commit);
-    if (fresh) return ratio(fresh.ratio) + (fresh.verdict === "faster" ? " confirmed" : " " + (fresh.verdict || ""));
+    if (fresh) return ratio(fresh.ratio) + (fresh.verdict === "faster" ? " confirmed" + (fresh.mark === "barred" ? ", not to be claimed" : "") : " " + (fresh.verdict || ""));
     return isNumber(s.value_log2) ? "about " + ratioOf(s.value_log2) : "";
 }
 
@@ -72,15 +133,16 @@ const ends: Record<string, string> = {
 export const endWords = (why?: string): string => (why ? ends[why] || why.replaceAll("_", " ") : "");
 
 /* "65.4 s of 75 s, 38 evaluations, nothing better for 29.2 s; ended: ..." lastGain: of the way up. */
-export function usedLine(r: Report, lastGain?: Step): string {
+export function usedLine(r: Report, lastGain?: Step, won: Measured | null = null): string {
+    const seen = timedBySearch(won), on = r.end?.why_stopped === "plateau" && seen.length > 0 ? " on the sizes that it timed (" + seen.join(", ") + ")" : "";
     const {wall_ms = 0, evaluations = 0} = r.spent, cap = r.budgets.budget_wall_ms, most = r.budgets.budget_evaluations;
     const idle = lastGain ? wall_ms - lastGain.elapsed_ms : 0;
     return [(seconds(wall_ms) || "0 s") + (cap ? " of " + seconds(cap) : "") + " used", evaluations + (most ? " of " + most : "") + " evaluations",
-        idle > 0 ? "nothing better for the last " + seconds(idle) : ""].filter(Boolean).join(", ") + (r.end ? "; ended: " + endWords(r.end.why_stopped) : "");
+        idle > 0 ? "nothing better for the last " + seconds(idle) : ""].filter(Boolean).join(", ") + (r.end ? "; ended: " + endWords(r.end.why_stopped) + on : "");
 }
 
-/* The command that would confirm what was not; "" where the search does not say what it wants. */
+/* The command that would confirm what was not, or confirm afresh what is doubted; "" where the search does not say what it wants. */
 export function confirmCommand(r: Report): string {
-    const more = r.end?.unconfirmed?.match(/--budget-[a-z]+ \S+/)?.[0];
-    return more ? "hone search " + r.task + (r.target === "cpu" ? "" : " --target " + r.target) + (nameOf(r) === r.task ? "" : " --name " + nameOf(r)) + " " + more : "";
+    const more = r.end?.unconfirmed?.match(/--budget-[a-z]+ \S+/)?.[0] || (r.end?.doubt && r.budgets.budget_wall_ms ? "--budget-wall " + Math.ceil(r.budgets.budget_wall_ms / 1000) + "s" : "");
+    return more || r.end?.doubt ? "hone search " + r.task + (r.target === "cpu" ? "" : " --target " + r.target) + (nameOf(r) === r.task ? "" : " --name " + nameOf(r)) + (more ? " " + more : "") : "";
 }

@@ -1,36 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Views of two: versions of one search, and searches. */
 
-import {h, href, isNumber, nanoseconds, percent, put, ratio, ratioOf, seconds, short, table, three, type Child} from "./dom";
-import {medianOf, nameOf, tierOf, type End, type Measured, type Report, type Row} from "./data";
-import {figureOf, freshOf} from "./claims";
+import {command, h, halfWidth, href, isNumber, nanoseconds, percent, put, ratio, ratioOf, seconds, short, table, three, type Child} from "./dom";
+import {medianOf, nameOf, tierOf, waysUp, type End, type Measured, type Report, type Row, type Workload} from "./data";
+import {endWords, figureOf, freshOf} from "./claims";
+import {counterWords} from "./counters";
 import {bestOf} from "./overview";
 import {twoWays} from "./plots";
-import {sideBySide} from "./source";
-import {waysUp, wordsOf} from "./steps";
+import {diffView, sideBySide} from "./source";
+import {wordsOf} from "./steps";
 import type {Store} from "./store";
 import {versionMenu} from "./version";
+import {countOf, geometricMean, sizeWords, verdictWords} from "./words";
 
-/* Rows [what, first, second, second over first]: times, then what else differs, the largest change first. */
+/* How far chance alone may move the ratio of two sizes, or of many together, as a binary logarithm. */
+function halfOf(pairs: readonly (readonly [Workload, Workload])[]): number | undefined {
+    const of = pairs.flat().map((w) => { const x = (w.ratios || []).find((k) => k.against === "baseline"); return halfWidth(x?.low, x?.high); });
+    return of.every(isNumber) ? Math.hypot(...of) : undefined;
+}
+const speedWords = (x: number, half?: number): string => ratio(x) + (isNumber(half) && Math.abs(Math.log2(x)) <= half ? ", within noise" : "");
+
+/* Like with like: over the sizes that both were timed on alone. */
+function commonRows(pairs: readonly (readonly [Workload, Workload])[]): Child[][] {
+    const over = (w: Workload) => (w.ratios || []).find((x) => x.against === "baseline")?.ratio, common = ", the " + countOf(pairs.length) + " of both", half = halfOf(pairs);
+    const row = (what: string, f: (w: Workload) => number | undefined, words: (x?: number) => string): Child[][] => {
+        const [x, y] = [0, 1].map((k) => { const of = pairs.map((p) => f(p[k])); return of.every((v) => isNumber(v) && v > 0) ? geometricMean(of as number[]) : undefined; });
+        return x && y ? [[what + common, words(x), words(y), speedWords(y / x, isNumber(half) ? half / pairs.length : undefined)]] : [];
+    };
+    return pairs.length === 0 ? [] : [...row("over the baseline", over, ratio), ...row("share of the bound", (w) => w.percent_of_bound, percent)];
+}
+
+/* Rows [what, first, second, how many times as fast the second is]: times, then all sizes of both together. */
 function figures(m: Measured | null, o: Measured | null): Child[][] {
-    const rows: Child[][] = [], change = (x: number, y: number) => (x > 0 && y > 0 ? Math.abs(Math.log(y / x)) : 0);
-    for (const w of m?.workloads || []) {
-        const v = o?.workloads?.find((k) => k.id === w.id), x = medianOf(w, "candidate"), y = v && medianOf(v, "candidate");
-        if (v) rows.push(["time of " + w.id, nanoseconds(x), nanoseconds(y), x && y ? ratio(y / x) : ""]);
+    const rows: Child[][] = [];
+    /* drawn sizes have the same name and another shape in each run */
+    const shape = (w: Workload) => w.id + JSON.stringify(w.axes || {});
+    const pairs = (m?.workloads || []).flatMap((w) => { const v = o?.workloads?.find((k) => shape(k) === shape(w)); return v ? [[w, v] as const] : []; });
+    for (const [w, v] of pairs) {
+        const x = medianOf(w, "candidate"), y = medianOf(v, "candidate");
+        rows.push(["time of " + sizeWords(w), nanoseconds(x), nanoseconds(y), x && y ? speedWords(x / y, halfOf([[w, v]])) : ""]);
     }
-    if (isNumber(m?.percent_of_bound) && isNumber(o?.percent_of_bound))
-        rows.push(["share of the bound", percent(m.percent_of_bound) + " (" + tierOf(m) + ")", percent(o.percent_of_bound) + " (" + tierOf(o) + ")", m.tier === o.tier ? ratio(o.percent_of_bound / m.percent_of_bound) : "other sizes"]);
+    rows.push(...commonRows(pairs));
+    return rows;
+}
+
+/* Rows [counter, first, second, second over first], the largest change first. */
+function counterRows(m: Measured | null, o: Measured | null): Child[][] {
+    const rows: Child[][] = [], change = (x: number, y: number) => (x > 0 && y > 0 ? Math.abs(Math.log(y / x)) : 0);
     const of = (x: Measured | null) => (x?.profile?.counters || []).filter((c) => !c.kernel);
     const both = of(m).flatMap((c) => { const k = of(o).find((x) => x.name === c.name); return k ? [[c, k] as const] : []; });
     both.sort((a, b) => change(b[0].value, b[1].value) - change(a[0].value, a[1].value));
     for (const [c, k] of both)
-        rows.push([c.name.replaceAll("_", " "), three(c.value) + " " + (c.unit || ""), three(k.value) + " " + (k.unit || ""), c.value > 0 ? ratio(k.value / c.value) : ""]);
+        rows.push([h("span", {title: c.name}, counterWords(c.name)), three(c.value) + " " + (c.unit || ""), three(k.value) + " " + (k.unit || ""), c.value > 0 ? ratio(k.value / c.value) : ""]);
     return rows;
 }
 
+const NARROW = 700; /* pixels: two texts beside each other have no room */
+
 export async function compareView(store: Store, view: HTMLElement, name: string, a: string, b: string): Promise<void> {
     const r = await store.report(name), [left, right] = await Promise.all([store.source(a), store.source(b)]);
-    const changed = figures(...(await Promise.all([store.measured(a), store.measured(b)])));
+    const [m, o] = await Promise.all([store.measured(a), store.measured(b)]), changed = figures(m, o), counted = counterRows(m, o), isTimed = changed.length > 0;
+    const sizes = (x: Measured | null) => (x?.workloads?.length ? tierOf(x) + ", " + countOf(x.workloads.length) : "");
     const of = (commit: string) => r.steps.find((s) => s.commit === commit);
     const fresh = (commit: string) => { const s = r.steps.findLast((x) => x.kind === "confirm" && x.commit === commit); return s ? ratio(s.ratio) + ", " + s.verdict : ""; };
     const to = (p: string, q: string) => { location.hash = href("compare", name, p, q); };
@@ -39,11 +69,13 @@ export async function compareView(store: Store, view: HTMLElement, name: string,
         h("form", {class: "bar", onsubmit: (e) => e.preventDefault()}, versionMenu(r, "first", a, (p) => to(p, b)), versionMenu(r, "second", b, (q) => to(a, q)),
             h("button", {type: "button", onclick: () => to(b, a)}, "swap")),
         table(["what", "first", "second"], [both("version", (c) => h("a", {href: href("search", name, "version", c)}, short(c))),
-            both("step", (c) => { const s = of(c); return s ? wordsOf(s) : ""; }), both("against the baseline", (c) => figureOf(r.steps, of(c))),
-            both("verdict", (c) => (freshOf(r.steps, c) || of(c))?.verdict || ""), both("with fresh data", fresh)]),
-        changed.length > 0 ? [h("h2", {}, "What changed"), table(["figure", "#first", "#second", "#second over first"], changed)] : null,
-        h("p", {class: "soft"}, "Each version was measured by itself; kernel_compare times two in one run."),
-        h("h2", {}, "Source"), sideBySide(left, right));
+            both("step", (c) => { const s = of(c); return s ? wordsOf(s) : ""; }), ...(isTimed ? [] : [both("against the baseline", (c) => figureOf(r.steps, of(c)))]),
+            ["stands on", sizes(m), sizes(o)], both("verdict", (c) => verdictWords((freshOf(r.steps, c) || of(c))?.verdict)), ...(isTimed ? [] : [both("with fresh data", fresh)])]),
+        isTimed ? [h("h2", {}, "What changed"), table(["figure", "#first", "#second", "#second's speed over first's"], changed), h("p", {class: "soft"}, "Of the sizes of both alone. Above 1x: the second is faster.")] : null,
+        counted.length > 0 ? [h("h2", {}, "Counters"), table(["counter", "#first", "#second", "#second over first"], counted)] : null,
+        h("p", {class: "soft"}, "Each version was measured by itself. To time both in one run: ",
+            command("hone call kernel_compare '" + JSON.stringify({task: r.task, commit: short(b), with: short(a), target: r.target}) + "'")),
+        h("h2", {}, "Source"), innerWidth < NARROW ? diffView(left, right) : sideBySide(left, right));
 }
 
 /* ---- two searches ---- */
@@ -56,33 +88,39 @@ export function searchMenu(others: Row[], name: string): HTMLElement | null {
         [...new Set(others.map(nameOf))].slice(0, 200).map((n) => h("option", {value: n}, n)))));
 }
 
-/* Rows [strategy, gains of tries of both], the largest difference of gains first. */
+interface Paid { words: string; tried: number[]; gains: number[]; out: number[] }
+
+/* Rows [strategy, what its tries made of their parents' speed on average], the largest factor of either first. */
 function strategyRows(reports: Report[]): Child[][] {
-    const rows = new Map<string, {words: string; tried: number[]; gains: number[]}>();
+    const rows = new Map<string, Paid>();
     reports.forEach((r, i) => {
         for (const s of r.steps) {
-            if (!s.strategy || s.kind !== "expand") continue;
-            const row = rows.get(s.strategy) || {words: wordsOf(s).replace(/ \(.*/, ""), tried: [0, 0], gains: [0, 0]};
+            if (!s.strategy || s.kind !== "expand" || !s.over) continue;
+            const row = rows.get(s.strategy) || {words: wordsOf(s).replace(/ \(.*/, ""), tried: [0, 0], gains: [0, 0], out: [0, 0]};
             row.tried[i]++;
             row.gains[i] += s.is_gain ? 1 : 0;
+            row.out[i] += Math.log2(s.over.ratio);
             rows.set(s.strategy, row);
         }
     });
-    const apart = (row: {tried: number[]; gains: number[]}) => Math.abs(row.gains[0] - row.gains[1]) + Math.abs(row.tried[0] - row.tried[1]) / 1000;
-    return [...rows].sort((a, b) => apart(b[1]) - apart(a[1])).map(([id, row]) => [id + ", " + row.words, row.gains[0] + " of " + row.tried[0], row.gains[1] + " of " + row.tried[1]]);
+    const most = (x: Paid) => Math.max(...[0, 1].filter((i) => x.tried[i] > 0).map((i) => x.out[i] / x.tried[i]));
+    const cell = (x: Paid, i: number) => (x.tried[i] === 0 ? "" : ratioOf(x.out[i] / x.tried[i]) + ", gains " + x.gains[i] + " of " + x.tried[i] + (x.tried[i] === 1 ? ": weak" : ""));
+    return [...rows].sort((a, b) => most(b[1]) - most(a[1])).map(([id, x]) => [id + ", " + x.words, cell(x, 0), cell(x, 1)]);
 }
 
 export async function twoSearches(store: Store, view: HTMLElement, a: string, b: string): Promise<void> {
     const reports = [await store.report(a), await store.report(b)];
     const both = (what: string, f: (r: Report, e: End) => Child): Child[] => [what, ...reports.map((r) => f(r, r.end || {}))];
-    const areApart = reports[0].task !== reports[1].task || reports[0].target !== reports[1].target;
-    put(view, h("h1", {}, a + " and " + b), h("div", {class: "bar"}, h("a", {href: href("searches", b, a)}, "swap")), table(["what", "first", "second"], [
+    const rows = await store.searches(), machines = reports.map((r) => rows.find((x) => x.search === r.search)?.machine || ""), bases = reports.map((r) => r.steps.find((s) => s.node === 0)?.commit);
+    const differ = [reports[0].task !== reports[1].task ? "of different tasks" : "", reports[0].target !== reports[1].target ? "on different targets (" + reports.map((r) => r.target).join(", ") + ")" : "",
+        machines[0] !== machines[1] ? "measured on different machines" : "", reports[0].target === reports[1].target && bases[0] !== bases[1] ? "over different baselines" : ""].filter(Boolean);
+    put(view, h("h1", {}, a + " and " + b), h("p", {class: "comparable " + (differ.length > 0 ? "bad" : "good")}, differ.length > 0 ? "They are " + differ.join(", ") + ": their ratios are not comparable." : "Same task, target, baseline and machine: their ratios are comparable."),
+    h("div", {class: "bar"}, h("a", {href: href("searches", b, a)}, "swap")), table(["what", "first", "second"], [
         both("search", (r) => h("a", {href: href("search", nameOf(r))}, nameOf(r))), both("task", (r) => r.task + " on " + r.target),
         both("planner, coder, seed", (r) => [r.policy, r.coder, r.seed].join(", ")), both("result, 95 %", (_, e) => bestOf({end: e}) || "nothing confirmed"),
         both("verdict", (r, e) => (r.end ? e.verdict || "nothing confirmed" : "not ended")), both("best by short looks", (r) => ratioOf(waysUp(r.steps).at(-1)?.[1])),
         both("of the bound", (_, e) => percent(e.percent_of_bound)), both("evaluations", (r) => r.spent.evaluations), both("wall", (r) => seconds(r.spent.wall_ms)),
-        both("cost, USD", (r) => three(r.spent.cost)), both("tokens", (r) => r.spent.tokens), both("why it ended", (_, e) => e.why_stopped || "")]),
-    areApart ? h("p", {class: "bad"}, "They are of different tasks: their ratios are not comparable.") : null,
+        both("cost, USD", (r) => three(r.spent.cost)), both("tokens", (r) => r.spent.tokens), both("why it ended", (_, e) => endWords(e.why_stopped))]),
     h("h2", {}, "Best so far"), twoWays(reports, [a, b]), h("p", {class: "soft"}, "Full line: " + a + ". Dashed: " + b + ". By short looks; each search measured by itself."),
-    h("h2", {}, "What paid"), table(["strategy", "#first: gains of tries", "#second: gains of tries"], strategyRows(reports), "No step had a strategy."));
+    h("h2", {}, "What paid"), table(["strategy", "#first: mean over the parents", "#second: mean over the parents"], strategyRows(reports), "No step had a strategy."));
 }

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the server's resources hold, as far as the page reads it. docs/reference has the whole. */
 
+/* A step's speed over its parent's, with 95 %. */
+export interface Over { ratio: number; low?: number; high?: number }
+
 export interface Step {
+    mark?: "confirmed" | "barred" | "unsure" | "gain" | "noise" | "none" | "same" | "wrong"; /* marks.ts sets both */
+    over?: Over;
     step: number;
     node: number;
     parent: number; /* -1: the baseline */
@@ -23,6 +28,7 @@ export interface Step {
     verdict?: string;
     reason?: string;
     note?: string;
+    barred?: string; /* a confirmation's: why it may not be claimed */
 }
 
 export interface Yardstick { name: string; ratio: number; low?: number; high?: number }
@@ -74,14 +80,18 @@ export interface Row {
     name?: string;
     task: string;
     target: string;
+    machine?: string; /* what its times were taken on */
     end?: End;
     best?: [number, number][];
+    runners_up?: {commit: string; ratio: number}[]; /* confirmed, too */
+    refutation?: string; /* its best version was found wrong */
     evaluations: number;
     last_ms: number;
 }
 
 export interface Workload {
     id: string;
+    axes?: Record<string, number>;
     times?: {arm: string; median_ns: number}[];
     ratios?: {against: string; ratio: number; low?: number | null; high?: number | null}[];
     percent_of_bound?: number;
@@ -98,6 +108,9 @@ export interface Profile {
     counters?: {name: string; value: number; unit?: string; kernel?: string}[];
 }
 
+/* One measurement of a version, and the sizes that it timed. */
+export interface Look { tier: string; verdict: string; ratio?: number; low?: number; high?: number; percent_of_bound?: number; sizes: string[] }
+
 export interface Measured {
     task?: string;
     target?: string;
@@ -106,9 +119,15 @@ export interface Measured {
     workloads?: Workload[];
     ratios?: {against: string; ratio: number; low?: number; high?: number}[];
     doubts?: string[];
+    refutation?: string | null;
+    contents?: {compared?: string[]; left_out?: {kind: string; reason: string}[]};
     warnings?: string[];
-    rests_on?: string;
+    rests_text?: string;
     percent_of_bound?: number;
+    time_s?: number;
+    machine?: {cpu: string; n_cores: number; copy_bytes_per_s?: number; flops_per_s?: number; peak_flops_per_s?: number; flops_unit?: string};
+    rests_on?: {bound_unit?: string};
+    looks?: Look[];
     profile?: Profile;
 }
 
@@ -126,6 +145,7 @@ export interface Choices { rewrite?: string; variant?: number; legal?: Choice[] 
 
 export interface Answer { isError?: boolean; content: {text: string}[] }
 export interface Exported {
+    name?: string;
     summary?: string;
     files?: {name: string; text: string}[];
     compile?: string;
@@ -148,4 +168,13 @@ export const nameOf = (x: {search: string; name?: string}): string => x.name || 
 export const medianOf = (w: Workload, arm: string): number | undefined => (w.times || []).find((t) => t.arm === arm)?.median_ns;
 
 /* "confirmation" or "short look": what the figures of a measurement are of. */
-export const tierOf = (m: Measured): string => (m.tier === "confirm" ? "confirmation" : m.tier === "screen" ? "short look" : m.tier || "");
+export const tierOf = (m: {tier?: string}): string => (m.tier === "confirm" ? "confirmation" : m.tier === "screen" ? "short look" : m.tier === "decide" ? "longer look" : m.tier || "");
+
+/* Steps that became the best so far, with that value. */
+export function waysUp(steps: readonly Step[]): [Step, number][] {
+    const out: [Step, number][] = [];
+    let best = -Infinity;
+    for (const s of steps)
+        if (s.kind !== "confirm" && Number.isFinite(s.value_log2) && s.value_log2! > best) out.push([s, (best = s.value_log2!)]);
+    return out;
+}

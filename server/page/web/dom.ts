@@ -64,14 +64,20 @@ export function gauge(percent: number): HTMLElement {
     return h("span", {class: "gauge"}, bar);
 }
 
-export const fileLink = (name: string, text: string) =>
-    h("a", {download: name, href: URL.createObjectURL(new Blob([text], {type: "text/plain"}))}, name);
+/* Text or bytes as a link that saves them. */
+export const fileLink = (name: string, data: string | Uint8Array<ArrayBuffer>) =>
+    h("a", {download: name, href: URL.createObjectURL(new Blob([data], {type: typeof data === "string" ? "text/plain" : "application/zip"}))}, name);
+
+/* A command, which is broken between its words alone. */
+export const command = (text: string): HTMLElement => h("code", {class: "command"}, text.split(" ").map((word, i) => [i > 0 ? " " : "", h("span", {}, word)]));
 
 export const css = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 /* ---- words for figures; "" where there is none ---- */
 
 export const isNumber = (x: unknown): x is number => Number.isFinite(x);
+/* Half of an interval, as a binary logarithm. */
+export const halfWidth = (low?: number | null, high?: number | null): number | undefined => (low! > 0 && high! > 0 ? Math.log2(high! / low!) / 2 : undefined);
 export const three = (x?: number | null): string => (isNumber(x) ? String(Number(x.toPrecision(3))) : "");
 export const ratio = (x?: number | null): string => (isNumber(x) ? three(x) + "x" : "");
 /* of a binary logarithm */

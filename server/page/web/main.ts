@@ -4,7 +4,9 @@
 
 import {h, href, messageOf, put, short, time} from "./dom";
 import {compareView, twoSearches} from "./compare";
-import {machineView, overview} from "./overview";
+import {machineView} from "./machine";
+import {overview} from "./overview";
+import {rememberScroll, scrollBack, scrolled} from "./place";
 import {searchView} from "./search";
 import {fileStore, liveStore, tokenForm, unpack, type Store} from "./store";
 import {versionView} from "./version";
@@ -22,13 +24,15 @@ async function show(view: HTMLElement, [what, a = "", b = "", c = ""]: string[])
 }
 
 async function go(): Promise<void> {
+    const y = scrolled();
     leave();
     leave = () => {};
-    const parts = location.hash.replace(/^#\/?/, "").split("/").filter(Boolean).map(decodeURIComponent);
+    const parts = location.hash.split("?")[0].replace(/^#\/?/, "").split("/").filter(Boolean).map(decodeURIComponent);
     const view = h("div"), main = element("view");
     put(main, view);
     put(element("path"), parts[0] === "search" ? [h("a", {href: href("search", parts[1] || "")}, parts[1] || ""),
-        parts[2] === "version" ? " / " + short(parts[3]) : ""] : parts[0] || "");
+        parts[2] === "version" ? " / " + short(parts[3]) : ""]
+        : parts[0] === "compare" || parts[0] === "searches" ? [parts.slice(1, parts[0] === "compare" ? 2 : 3).map((name, i) => [i > 0 ? ", " : "", h("a", {href: href("search", name)}, name)]), " / side by side"] : parts[0] || "");
     document.title = (parts[1] ? parts[1] + ", " : "") + "hone";
     view.append(h("p", {class: "soft"}, "Loading."));
     try {
@@ -41,6 +45,7 @@ async function go(): Promise<void> {
         else put(view, h("h1", {}, "That did not work"), h("p", {class: "bad"}, messageOf(e)), store.isLive ? tokenForm() : null);
     }
     main.focus({preventScroll: true});
+    if (view.isConnected) scrollBack(y, view);
     performance.mark("shown");
 }
 
@@ -54,6 +59,7 @@ async function start(): Promise<void> {
         store = liveStore((state, more) => put(link, state, more));
     }
     window.addEventListener("hashchange", go);
+    rememberScroll();
     await go();
 }
 

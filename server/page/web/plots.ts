@@ -3,10 +3,10 @@
  * to see all again. */
 
 import uPlot from "uplot";
-import {css, h, ratioOf, seconds} from "./dom";
-import {heightOf, kindOf, kinds, waysUp, type Kind} from "./steps";
-import {missed} from "./claims";
-import type {End, Report, Step} from "./data";
+import {css, h, isNumber, ratioOf, seconds} from "./dom";
+import {heightOf, kindOf, kinds, type Kind} from "./steps";
+import {missed, type WayEnd} from "./claims";
+import {waysUp, type End, type Report, type Step} from "./data";
 
 const HEIGHT = 340;
 
@@ -35,6 +35,7 @@ function fit(box: HTMLElement, plot: uPlot, height: number): void {
 export interface WayUp {
     element: HTMLElement;
     show(steps: Step[], end?: End): void;
+    tell(words: WayEnd | null): void; /* what the line and its last point are of */
     select(i: number): void;
     hover(i: number): void;
     byTime(yes: boolean): void;
@@ -45,13 +46,15 @@ export interface WayUp {
 export function wayUp(onpick: (i: number) => void, onhover: (i: number) => void): WayUp {
     const box = h("div", {class: "way-up", role: "img", tabindex: "0"});
     const rings = {chosen: h("i", {class: "ring chosen", hidden: true}), near: h("i", {class: "ring near-ring", hidden: true})};
-    let steps: Step[] = [], ended: End | undefined, interval: number[] | null = null, chosen = -1, hovered = -1, isByTime = false, shown: [number, number] = [0, 1];
+    let steps: Step[] = [], ended: End | undefined, interval: number[] | null = null, told: WayEnd | null = null, chosen = -1, hovered = -1, isByTime = false, shown: [number, number] = [0, 1];
     const xOf = (s: Step) => (isByTime ? s.elapsed_ms : s.evaluations);
-    const isWrong = (s: Step) => kindOf(s) === "wrong";
+    const isWrong = (s: Step) => !isNumber(heightOf(s));
+    /* The last dot has room on both sides. */
+    const beyond = (high: number) => (steps.length > 0 && high === xOf(steps.at(-1)!) ? high * 1.03 : high);
     const options: uPlot.Options = {
         width: 600, height: HEIGHT, legend: {show: false}, padding: [10, 12, 0, 0],
         cursor: {x: false, y: false, points: {show: false}, drag: {x: true, y: false, dist: 6}},
-        scales: {x: {time: false, range: (_, low, high) => [Math.max(0, low ?? 0), Math.max(1, high ?? 1)]}, y: {range: () => shown}},
+        scales: {x: {time: false, range: (_, low, high) => [Math.max(0, low ?? 0), beyond(Math.max(1, high ?? 1))]}, y: {range: () => shown}},
         axes: axes("", (v) => (isByTime ? seconds(v) || "0" : String(v))),
         series: [{}, {stroke: () => css("--best"), width: 2, paths: uPlot.paths.stepped!({align: 1}), points: {show: false}}],
         hooks: {draw: [drawSigns], setSize: [mark], setScale: [mark]},
@@ -85,6 +88,7 @@ export function wayUp(onpick: (i: number) => void, onhover: (i: number) => void)
             c.stroke();
         };
         const last = steps.findLastIndex((s) => s.kind === "confirm");
+        if (told && last >= 0 && xOf(steps[last]) <= max!) drawEnd(u, last); /* below the signs */
         steps.forEach((s, i) => {
             if (xOf(s) < min! || xOf(s) > max!) return;
             const kind = kindOf(s);
@@ -94,6 +98,27 @@ export function wayUp(onpick: (i: number) => void, onhover: (i: number) => void)
             if (s.kind === "decide" && s.ratio_low! > 0 && kind !== "wrong") whisker(i, [s.ratio_low!, s.ratio_high!]);
             if (i === last && interval && interval[0] > 0) whisker(i, interval);
         });
+        c.restore();
+    }
+    /* What the line's end and the last diamond are of, left of them: the higher one's words above it. */
+    function drawEnd(u: uPlot, last: number): void {
+        const c = u.ctx, scale = devicePixelRatio, line = u.data[1].at(-1), [x, point] = placeOf(last, true), end = isNumber(line) ? u.valToPos(line, "y", true) : point;
+        const signs = steps.map((_, i) => placeOf(i, true));
+        c.save();
+        const write = (words: string, y: number, isAbove: boolean, ink: string) => {
+            const width = c.measureText(words).width + 16 * scale, ways = [1, 2, 3, 4, 5, 6].map((n) => Math.max(u.bbox.top + 8 * scale, y + (isAbove ? -13 : 13) * n * scale));
+            const isFree = (down: number) => !signs.some(([a, b]) => a > x - width && Math.abs(b - down) < 10 * scale);
+            const down = ways.find(isFree) ?? ways[0];
+            c.strokeStyle = css("--back");
+            c.lineWidth = 4 * scale;
+            c.strokeText(words, x - 8 * scale, down);
+            c.fillStyle = css(ink);
+            c.fillText(words, x - 8 * scale, down);
+        };
+        c.font = 11 * scale + "px system-ui";
+        c.textAlign = "right";
+        write(told!.line, end, end < point, "--best");
+        write(told!.point, point, point <= end, kinds[kindOf(steps[last])][1]);
         c.restore();
     }
     /* The rings lie over the canvas: with ten thousand dots a step costs no drawing. */
@@ -148,6 +173,7 @@ export function wayUp(onpick: (i: number) => void, onhover: (i: number) => void)
             box.setAttribute("aria-label", "Way up: " + list.length + " steps, best " + ratioOf(waysUp(list).at(-1)?.[1]) + ". Arrow keys go from step to step.");
             fill();
         },
+        tell(words) { told = words; plot.redraw(false); },
         select(i) { chosen = i; mark(); },
         hover(i) { hovered = i; mark(); },
         byTime(yes) { isByTime = yes; fill(); },

@@ -1,39 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The view of one search: result, way up and tree, the step in hand, steering, what was used. */
 
-import {facts, gauge, h, href, isNumber, messageOf, nanoseconds, percent, put, ratio, ratioOf, seconds, short, table, three, time, withInterval, type Child} from "./dom";
+import {command, facts, gauge, h, href, isNumber, messageOf, nanoseconds, put, ratio, ratioOf, seconds, short, table, three, time, withInterval, type Child} from "./dom";
 import {searchMenu} from "./compare";
-import {nameOf, type Report} from "./data";
+import {nameOf, waysUp, type Measured, type Report} from "./data";
 import {wayUp} from "./plots";
-import {claimOf, confirmCommand, fastMathOf, figureOf, freshOf, missed, usedLine} from "./claims";
-import {kinds, missesTable, signOf, stepPanel, verdictOf, waysUp, wordsOf} from "./steps";
+import {claimOf, confirmCommand, doubtWords, fastMathOf, figureOf, freshOf, missed, rangeBySize, unseenLine, usedLine, warningLines, wayEnd} from "./claims";
+import {plainReason} from "./counters";
+import {keep, keepSoon, query} from "./place";
+import {kinds, missesTable, pathTable, runnersTable, signOf, stepPanel, verdictOf, wordsOf} from "./steps";
 import {resultOf, type Store} from "./store";
 import {treeList} from "./tree";
-import {exportPanel, warningsOf} from "./version";
+import {exportPanel} from "./version";
+import {boundWords, restsOn, standsOn} from "./words";
 
-/* Comma lists as lines: each may be long. */
-const restsOn = (text?: string): Child => (text ? h("ul", {class: "files"}, text.split(/, (?![^(]*\))/).map((x) => h("li", {}, x))) : "");
+/* The version that the view is about: the confirmed one, else that of the best short look. */
+function bestOf(r: Report): string | undefined {
+    const up = waysUp(r.steps).at(-1);
+    return r.end?.best_commit || (up && up[1] > 0 ? up[0].commit : undefined);
+}
 
-/* warnings: filled when they are known. */
-function headOf(r: Report, warnings: HTMLElement): HTMLElement {
+/* won: what was measured of the confirmed version, when that is known. */
+function headOf(r: Report, won: Measured | null): HTMLElement {
     const e = r.end, up = waysUp(r.steps).at(-1), claim = claimOf(e), weak = fastMathOf(e), miss = up && missed(r, up[0]);
-    const best = up && up[1] > 0 ? up[0].commit : undefined, command = confirmCommand(r);
+    const best = up && up[1] > 0 ? up[0].commit : undefined, again = confirmCommand(r), range = e ? rangeBySize(e, won) : "", unseen = unseenLine(won);
     if (!e) return h("div", {class: "panel"}, h("span", {class: "result soft"}, "No result yet"),
         h("p", {}, usedLine(r, up?.[0])), h("p", {class: "soft"}, "It runs, or was stopped before its end. Figures below are short looks, not results."));
     return h("div", {class: "panel"},
-        h("span", {class: "result " + (claim === "claimed" && !weak ? "good" : "soft"), title: e.doubt}, claim === "doubted" ? "⊘ " : claim === "claimed" ? "◆ " : "",
-            isNumber(e.speedup) ? ratio(e.speedup) + " the baseline" + (claim === "doubted" ? ", not to be claimed" : weak ? "; " + weak : "") : "Nothing was confirmed"),
-        h("p", {}, usedLine(r, up?.[0])), warnings, claim === "doubted" ? h("p", {class: "bad"}, "Not to be claimed: " + e.doubt)
+        h("span", {class: "result " + (claim === "claimed" && !weak ? "good" : "soft"), title: e.doubt}, claim === "doubted" ? "⊘ " : claim === "claimed" ? (miss ? "◇ " : "◆ ") : "",
+            isNumber(e.speedup) ? ratio(e.speedup) + " the baseline" + (range ? " on average, " + range : "") + (claim === "doubted" ? ", not to be claimed" : weak ? "; " + weak : "") : "Nothing was confirmed"),
+        h("p", {}, usedLine(r, up?.[0], won)), unseen ? h("p", {class: "unseen"}, unseen) : null, warningLines(won), claim === "doubted" ? h("p", {class: "bad"}, "Not to be claimed: " + doubtWords(e.doubt))
             : weak ? h("p", {}, "No gain is shown over the same baseline built with -ffast-math.") : null,
         e.unconfirmed ? h("p", {}, e.unconfirmed) : null,
         miss ? h("p", {}, "Its short look had shown " + ratioOf(up![1]) + ": the confirmation did not bear that out.") : null,
-        isNumber(e.speedup) ? h("p", {class: "soft"}, "Confirmed with fresh data over all timed sizes. What is called a short look timed fewer sizes.") : null,
-        facts([...(e.yardsticks || []).map((y) => ["over " + y.name, withInterval(y)] as const), ["rests on", restsOn(e.rests_on)],
-            ["one call", isNumber(e.best_ns) ? nanoseconds(e.best_ns) + ", before " + nanoseconds(e.baseline_ns) : ""], ["of the bound", percent(e.percent_of_bound)],
+        isNumber(e.speedup) ? h("p", {class: "soft"}, standsOn(won)) : null,
+        facts([...(e.yardsticks || []).map((y) => ["over " + y.name, withInterval(y)] as const), ["rests on", restsOn(e, won)],
+            ["one call", isNumber(e.best_ns) ? nanoseconds(e.best_ns) + ", before " + nanoseconds(e.baseline_ns) : ""], ["of the bound", boundWords(e.percent_of_bound, won)],
             ["best version", e.best_commit ? h("a", {href: href("search", nameOf(r), "version", e.best_commit)}, short(e.best_commit))
                 : best ? [h("a", {href: href("search", nameOf(r), "version", best)}, short(best)), " about " + ratioOf(up![1]) + ", unconfirmed"] : ""],
-            ["confirm it by", command ? h("code", {}, command) : ""],
-            ["take it home", e.best_commit ? h("code", {}, "hone export " + short(e.best_commit) + " -o " + r.task + "-best") : ""]]));
+            [claim === "doubted" ? "confirm it afresh by" : "confirm it by", again ? [command(again), claim === "doubted" ? ", when the machine is idle" : ""] : ""],
+            ["take it home", e.best_commit ? command("hone export " + short(e.best_commit) + " -o " + r.task + "-best") : ""]]));
 }
 
 function gauges(r: Report): HTMLElement {
@@ -82,48 +88,79 @@ function latestPanel(r: Report, pick: (i: number) => void): Child {
         asked.map((a) => [time(a.time_ms), a.by, a.action + (a.what ? " " + a.what : ""), a.is_taken ? "yes" : r.end ? "came too late" : "not yet"]))]];
 }
 
+function inked(sign: string, ink: string): HTMLElement {
+    const e = h("span", {}, sign);
+    e.style.color = "var(" + ink + ")";
+    return e;
+}
+
+const MOST_SHOWN = 320; /* pixels of a step's panel that have to be in sight */
+const markOf = (r: Report): string => r.last_ms + "/" + r.steps.length;
+
+/* Anew, with the focus on the same one of its links and buttons. */
+function putKept(e: HTMLElement, ...children: Child[]): void {
+    const all = () => [...e.querySelectorAll<HTMLElement>("a, button, [tabindex]")], at = all().indexOf(document.activeElement as HTMLElement);
+    put(e, ...children);
+    if (at >= 0) all()[at]?.focus({preventScroll: true});
+}
+
 /* Draws the search and keeps it up to date until what it returns is called. */
 export async function searchView(store: Store, view: HTMLElement, name: string): Promise<() => void> {
-    const names = await store.tools();
-    let r = await store.report(name), chosen = -1, isBusy = false, shown = "", taken = "";
-    const warnings = h("div"), home = h("div"), now = h("p", {class: "soft"}), head = h("div"), budget = h("div", {class: "panel"}), steer = h("div");
+    const [names, first] = await Promise.all([store.tools(), store.report(name)]);
+    let r = first, chosen = -1, isBusy = false, shown = markOf(r), taken = "", won: Measured | null = null;
+    const where = h("span"), home = h("div"), now = h("p", {class: "soft"}), head = h("div"), budget = h("div", {class: "panel"}), steer = h("div");
     const panel = h("div", {class: "panel", "aria-live": "polite"}), near = h("p", {class: "soft near"}, " "), latest = h("div"), twoMenu = h("div");
-    const ideas = h("div"), models = h("div");
-    const pick = (i: number) => {
+    const ideas = h("div"), ends = h("p", {class: "ends"}), models = h("div");
+    const choose = (i: number) => {
         chosen = i;
         plot.select(i);
         tree.select(i);
         put(panel, stepPanel(store, r, r.steps[i]));
     };
+    /* What was chosen is in sight, below the plot and the tree, and in the address. */
+    const pick = (i: number) => {
+        choose(i);
+        keepSoon("step", String(i));
+        const {top, bottom} = panel.getBoundingClientRect(), isNarrow = innerWidth <= 800;
+        if (top < 0 || Math.min(bottom, top + MOST_SHOWN) > innerHeight) (isNarrow ? panel : split).scrollIntoView({block: "start"});
+    };
     const hover = (i: number) => {
         plot.hover(i);
         tree.hover(i);
         const s = r.steps[i];
-        near.textContent = s ? [signOf(s), ratioOf(s.value_log2), wordsOf(s)].filter(Boolean).join(" ") : " ";
+        near.textContent = s ? [signOf(freshOf(r.steps, s.commit) || s), figureOf(r.steps, s), wordsOf(s)].filter(Boolean).join(" ") : " ";
     };
+    const tellWhere = (machine?: string) => { if (machine && !where.textContent?.includes(machine)) put(where, ", measured on " + machine); };
     const plot = wayUp(pick, hover), tree = treeList(pick, hover);
+    /* The head, and the end of the way up, stand on what was measured of the confirmed version. */
+    function tell(): void {
+        const words = wayEnd(r, won);
+        put(head, headOf(r, won));
+        plot.tell(words);
+        put(ends, words?.words);
+    }
     function fill(): void {
-        put(head, headOf(r, warnings));
         put(budget, h("h2", {}, "Used"), gauges(r));
         if (!models.querySelector("details[open]")) put(models, modelsPanel(store, r));
-        now.textContent = r.in_hand ? "Now: " + (r.in_hand.strategy || "") + ", " + (r.in_hand.rule || "") : "";
+        now.textContent = r.in_hand ? "Now: " + (r.in_hand.strategy || "") + ", " + plainReason(r.in_hand.rule) : "";
         const winner = r.end?.best_commit || "";
-        if (winner && winner !== taken) store.measured(winner).then((m) => put(warnings, warningsOf(m))).catch(() => {});
+        if (winner && winner !== taken) store.measured(winner).then((m) => { won = m; tell(); tellWhere(m?.machine?.cpu); }).catch(() => {});
         if (winner !== taken) put(home, (taken = winner) ? exportPanel(store, winner, r.target) : null);
         /* made once: what was typed and what was answered stay */
         if (r.end || !steer.firstChild) put(steer, steering(store, r, names, refresh));
-        put(latest, latestPanel(r, pick));
+        putKept(latest, latestPanel(r, pick));
         plot.show(r.steps, r.end);
+        tell();
         tree.show(r.steps);
         if (chosen < 0) put(panel, stepPanel(store, r, undefined));
-        put(ideas, h("h2", {}, "What brought something"), table(["#evaluations", "#time", "#short look", "with fresh data", "step", "version"], waysUp(r.steps).map(([s]) =>
+        putKept(ideas, runnersTable(r), pathTable(r, bestOf(r)), h("h2", {}, "What brought something"), table(["#evaluations", "#time", "#short look", "with fresh data", "step", "version"], waysUp(r.steps).filter(([s]) => s.is_gain || s.node === 0 || freshOf(r.steps, s.commit)).map(([s]) =>
             [s.evaluations, seconds(s.elapsed_ms), ratioOf(s.value_log2), freshOf(r.steps, s.commit) ? figureOf(r.steps, s) + (missed(r, s) ? ", short look not borne out" : "") : "", wordsOf(s), s.commit ? h("a", {href: href("search", name, "version", s.commit)}, short(s.commit)) : ""])), missesTable(r));
     }
     async function refresh(): Promise<void> {
         if (isBusy || !view.contains(head)) return;
         isBusy = true;
         try {
-            const next = await store.report(name), mark = next.last_ms + "/" + next.steps.length;
+            const next = await store.report(name), mark = markOf(next);
             if (mark !== shown) {
                 r = next;
                 shown = mark;
@@ -132,13 +169,21 @@ export async function searchView(store: Store, view: HTMLElement, name: string):
         } catch { /* the connection says so */ }
         isBusy = false;
     }
-    const byTime = (e: Event) => plot.byTime((e.target as HTMLInputElement).checked);
-    put(view, h("h1", {}, name), h("p", {class: "soft"}, r.task + " on " + r.target + ", " + r.policy + ", " + r.coder + ", begun " + time(r.start_ms)),
-        head, now, home, steer, h("div", {class: "split"}, h("section", {}, h("h2", {}, "Way up"), plot.element, near,
-            h("label", {class: "soft"}, h("input", {type: "checkbox", onchange: byTime}), " over time"),
-            h("p", {class: "soft"}, Object.values(kinds).map(([sign, , means]) => sign + " " + means).join("   "), ". Drag to look closer, double click to see all.")),
-        h("section", {}, h("h2", {}, "Tree"), tree.element)), panel, ideas, latest, budget, models, twoMenu);
+    const isByTime = query().get("x") === "time", box = h("input", {type: "checkbox", checked: isByTime, onchange: () => {
+        plot.byTime(box.checked);
+        keep("x", box.checked ? "time" : null);
+    }});
+    const split = h("div", {class: "split"}, h("section", {}, h("h2", {}, "Way up: times the baseline's speed"), plot.element, ends, near, h("label", {class: "soft"}, box, " over time"),
+        h("p", {class: "soft"}, Object.values(kinds).map(([sign, ink, means], i) => [i > 0 ? "   " : "", inked(sign, ink), " " + means]), ". Drag to look closer, double click to see all.")),
+    h("section", {}, h("h2", {}, "Tree"), tree.element));
+    put(view, h("h1", {}, name), h("p", {class: "soft"}, r.task + " on " + r.target, where, ", planner " + r.policy + ", coder " + r.coder + ", begun " + time(r.start_ms)),
+        head, now, home, steer, split, panel, ideas, latest, budget, models, twoMenu);
     fill();
-    store.searches().then((all) => put(twoMenu, searchMenu(all.filter((x) => x.search !== r.search), name))).catch(() => {});
+    if (isByTime) plot.byTime(true);
+    if (r.steps[Number(query().get("step") ?? -1)]) choose(Number(query().get("step")));
+    store.searches().then((all) => {
+        tellWhere(all.find((x) => x.search === r.search)?.machine);
+        put(twoMenu, searchMenu(all.filter((x) => x.search !== r.search), name));
+    }).catch(() => {});
     return store.watch(name, refresh);
 }

@@ -11,6 +11,7 @@ import {search, searchKeymap} from "@codemirror/search";
 import {EditorState, RangeSet, type Extension} from "@codemirror/state";
 import {Decoration, EditorView, gutter, GutterMarker, keymap, lineNumbers, MatchDecorator, ViewPlugin, type DecorationSet, type ViewUpdate} from "@codemirror/view";
 import {tags} from "@lezer/highlight";
+import {plainReason} from "./counters";
 import {h, table} from "./dom";
 import type {Profile} from "./data";
 
@@ -49,6 +50,7 @@ const theme = EditorView.theme({
     "&.cm-merge-b .cm-changedText": {background: tint("--good", 6), borderBottom: "2px solid var(--good)"},
     ".cm-deletedChunk del, .cm-deletedLine, .cm-deletedLine del": {textDecoration: "none"},
     ".cm-collapsedLines": {background: "var(--back)", color: "var(--soft)"},
+    ".cm-collapsedLines::before, .cm-collapsedLines::after": {content: "'...'"},
 });
 
 /* Nothing can be typed; keys move, find and scroll. */
@@ -77,7 +79,7 @@ export function marksOf(profile?: Profile): Marks {
         m.texts.push(text);
         marks.set(line, m);
     };
-    for (const b of profile?.bottlenecks || []) add(b.line, true, b.class_name + ": " + b.rule);
+    for (const b of profile?.bottlenecks || []) add(b.line, true, b.class_name + ": " + plainReason(b.rule));
     for (const r of profile?.remarks || []) add(r.line, false, r.kind + ": " + r.message);
     return marks;
 }
@@ -116,21 +118,21 @@ export function marksTable(marks: Marks, source: Source): Node[] {
 /* ---- differences ---- */
 
 const equal = () => h("p", {class: "soft"}, "The same text.");
-const diffConfig = {scanLimit: 2000, timeout: 1000};
+const diffConfig = {scanLimit: 2000, timeout: 1000}, collapseUnchanged = {margin: 3, minSize: 6};
 
 /* One below the other, with some equal lines around what changed. */
 export function diffView(from: string, to: string): HTMLElement {
     if (from === to) return equal();
     const {host, root} = frame("Difference");
     new EditorView({state: EditorState.create({doc: to, extensions: [reading("Difference"),
-        unifiedMergeView({original: from, mergeControls: false, gutter: true, diffConfig, collapseUnchanged: {margin: 3, minSize: 6}})]}), root, parent: root});
+        unifiedMergeView({original: from, mergeControls: false, gutter: true, diffConfig, collapseUnchanged})]}), root, parent: root});
     return host;
 }
 
 /* Two texts whose lines stand beside each other and scroll together. */
 export function sideBySide(from: string, to: string): HTMLElement {
     const {host, root} = frame("First and second");
-    const merge = new MergeView({a: {doc: from, extensions: reading("First")}, b: {doc: to, extensions: reading("Second")}, root, parent: root, gutter: true, diffConfig});
+    const merge = new MergeView({a: {doc: from, extensions: [reading("First"), EditorView.lineWrapping]}, b: {doc: to, extensions: [reading("Second"), EditorView.lineWrapping]}, root, parent: root, gutter: true, diffConfig, collapseUnchanged});
     const chunks = () => getChunks(merge.b.state)?.chunks || [];
     const count = chunks().length;
     const told = h("span", {class: "soft", role: "status"}, from === to ? "The same text." : count + (count === 1 ? " change" : " changes"));

@@ -3,6 +3,7 @@
  * a file, from the element #data. */
 
 import {h} from "./dom";
+import {barredRows, marked} from "./marks";
 import type {Answer, Choices, FileData, Measured, Report, Row} from "./data";
 
 export interface Store {
@@ -24,10 +25,10 @@ export function fileStore(data: FileData): Store {
     const name = data.report.name || data.report.search;
     return {
         isLive: false,
-        searches: async () => data.searches,
+        searches: async () => barredRows(data.searches),
         report: async (which) => {
             if (which !== name && which !== data.report.search) throw new Error("this file holds the search " + name + " alone");
-            return data.report;
+            return marked(data.report);
         },
         source: async (commit) => {
             if (!(commit in data.sources)) throw new Error("this file does not hold that source");
@@ -120,13 +121,11 @@ export function liveStore(onState: (words: string, more?: HTMLElement) => void):
     async function readReport(name: string): Promise<Report> {
         const uri = "hone://search/" + name + "/report", old = known.get(name);
         const now: Report = await readJson(old ? uri + "?since=" + old.position : uri);
-        if (old && now.since) {
-            now.steps = old.steps.slice(0, now.since.steps).concat(now.steps);
-            now.evaluations = old.evaluations.slice(0, now.since.evaluations).concat(now.evaluations);
-        }
+        if (old && now.since) now.steps = old.steps.slice(0, now.since.steps).concat(now.steps);
+        now.evaluations = []; /* no view shows them, and there are as many as steps */
         known.clear(); /* one at a time: the others' views are gone */
         known.set(name, now);
-        return now;
+        return marked(now);
     }
     async function listTools(): Promise<Set<string>> {
         const names = new Set<string>();
@@ -140,7 +139,7 @@ export function liveStore(onState: (words: string, more?: HTMLElement) => void):
     connect();
     return {
         isLive: true,
-        searches: () => readJson("hone://searches"),
+        searches: async () => barredRows(await readJson("hone://searches")),
         report: readReport,
         source: (commit) => read("hone://version/" + commit + "/source"),
         version: (commit) => readJson("hone://version/" + commit),

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The view of one version: figures, source, difference, and taking it home. */
 
-import {facts, fileLink, gauge, h, href, isNumber, messageOf, nanoseconds, percent, put, ratio, short, table, withInterval, type Child} from "./dom";
+import {strToU8, zipSync} from "fflate";
+import {facts, fileLink, gauge, h, href, isNumber, messageOf, nanoseconds, percent, put, short, table, withInterval, type Child} from "./dom";
 import {medianOf, nameOf, tierOf, type Exported, type Measured, type Report} from "./data";
-import {figureOf} from "./claims";
+import {doubtWords, figureOf, warningLines} from "./claims";
+import {keep, query} from "./place";
 import {rooflinePanel} from "./roofline";
 import {diffView, marksOf, marksTable, sourceView} from "./source";
-import {stepPanel, wordsOf} from "./steps";
+import {pathTable, stepPanel, wordsOf} from "./steps";
 import {resultOf, type Store} from "./store";
+import {boundWords, countOf, limitWords, sizeWords, verdictWords} from "./words";
+
+/* All files of an export in one, in a folder of its name. */
+function archiveLink(name: string, files: {name: string; text: string}[]): HTMLElement {
+    const inside = Object.fromEntries(files.map((f) => [name + "/" + f.name, strToU8(f.text)]));
+    return fileLink(name + ".zip", zipSync(inside) as Uint8Array<ArrayBuffer>);
+}
 
 /* A button that calls version_export, where the token's role may; then the files as links. */
 export function exportPanel(store: Store, version: string, target?: string): HTMLElement {
@@ -19,7 +28,8 @@ export function exportPanel(store: Store, version: string, target?: string): HTM
         try {
             const e = resultOf<Exported>(await store.call("version_export", {version, no_test: !test.checked}));
             status.textContent = (e.files || []).length > 0 ? "The files are made. What the test says is of correctness; the speedup is the search's." : e.summary || "";
-            put(files, (e.files || []).map((f) => h("li", {}, fileLink(f.name, f.text))));
+            put(files, (e.files || []).map((f) => h("li", {}, fileLink(f.name, f.text))),
+                (e.files || []).length > 1 ? h("li", {class: "archive"}, archiveLink((e.name || "kernel") + "-" + short(version), e.files!), " all of them") : null);
             put(told, facts([["compile", e.compile ? h("code", {}, e.compile) : ""], ["correctness test", e.test], ["said", e.said], ["notes", (e.notes || []).map((n) => h("div", {}, n))]]));
         } catch (x) { status.textContent = messageOf(x); }
         button.disabled = false;
@@ -33,22 +43,33 @@ export function exportPanel(store: Store, version: string, target?: string): HTM
     return panel;
 }
 
-/* Lines by the number: what the measurement itself warns of. */
-export function warningsOf(m: Measured | null): Node[] {
-    const line = (w: string) => h("p", {class: "warning"}, "Mind: " + w), all = m?.warnings || [];
-    const short = all.filter((w) => w.includes("little time was left")), others = all.filter((w) => !short.includes(w));
-    return [...others.map(line), ...(short.length > 0 ? [h("details", {}, h("summary", {}, "Little time was left for " + short.length + (short.length === 1 ? " workload" : " workloads")), short.map(line))] : [])];
+/* One row a measurement: a figure with the sizes that it stands on. */
+function looksTable(m: Measured | null): HTMLElement | null {
+    const looks = m?.looks || [];
+    if (looks.length < 2) return null;
+    return table(["measurement", "sizes that it timed", "#over the baseline, 95 %", "#of the bound", "verdict"], looks.map((l) => [tierOf(l), [countOf(l.sizes.length) + ": ", h("span", {class: "soft"}, l.sizes.join(", "))],
+        withInterval(l), percent(l.percent_of_bound), verdictWords(l.verdict)]));
 }
 
 function measuredPanel(m: Measured | null): HTMLElement | null {
     if (!m || !m.workloads) return null;
-    return h("section", {}, h("h2", {}, "Measured: " + tierOf(m) + ", " + m.workloads.length + (m.workloads.length === 1 ? " size" : " sizes")), h("p", {}, m.summary || ""), warningsOf(m),
-        facts((m.ratios || []).filter((x) => x.against !== "baseline").map((x) => ["over " + x.against, withInterval(x)])),
-        table(["workload", "#time", "#baseline", "#ratio, 95 %", "share of the bound", "bound by"], m.workloads.map((w) => {
+    return h("section", {}, h("h2", {}, "Measured: " + tierOf(m) + ", " + countOf(m.workloads.length)), h("p", {}, m.summary || ""), warningLines(m),
+        facts([["of the bound", boundWords(m.percent_of_bound, m)] as const, ...(m.ratios || []).filter((x) => x.against !== "baseline").map((x) => ["over " + x.against, withInterval(x)] as const)]),
+        table(["size", "#time", "#baseline", "#ratio, 95 %", "share of the bound", "bound by"], m.workloads.map((w) => {
             const r = (w.ratios || []).find((x) => x.against === "baseline");
-            return [w.id, nanoseconds(medianOf(w, "candidate")), nanoseconds(medianOf(w, "baseline")), r ? withInterval(r) : "",
-                isNumber(w.percent_of_bound) ? [percent(w.percent_of_bound) + " ", gauge(w.percent_of_bound)] : "", w.bound_by === "flops" ? "arithmetic" : w.bound_by === "bytes" ? "moving data" : w.bound_by || ""];
-        })), (m.doubts || []).map((d) => h("p", {class: "bad"}, "Not to be claimed: " + d)));
+            return [sizeWords(w), nanoseconds(medianOf(w, "candidate")), nanoseconds(medianOf(w, "baseline")), r ? withInterval(r) : "",
+                isNumber(w.percent_of_bound) ? [percent(w.percent_of_bound) + " ", gauge(w.percent_of_bound)] : "", limitWords(w.bound_by, m)];
+        })), (m.doubts || []).map((d) => h("p", {class: "bad"}, "Not to be claimed: " + doubtWords(d))));
+}
+
+/* Which kinds of input content its verification compared. */
+function checkedPanel(m: Measured | null): Child {
+    const {compared = [], left_out = []} = m?.contents || {};
+    const list = (of: readonly Child[]) => h("ul", {class: "files"}, of.map((x) => h("li", {}, x)));
+    if (compared.length === 0 && left_out.length === 0) return null;
+    return h("section", {class: "checked"}, h("h2", {}, "Checked with " + compared.length + (compared.length === 1 ? " kind" : " kinds") + " of input content"),
+        left_out.length > 0 ? [h("p", {}, "Left out, so that nothing is known of such inputs:"), list(left_out.map((x) => [h("b", {}, x.kind.replaceAll("_", " ")), ": " + x.reason]))] : h("p", {}, "No kind was left out."),
+        h("details", {}, h("summary", {}, "Kinds that were compared"), h("p", {}, compared.map((x) => x.replaceAll("_", " ")).join(", "))));
 }
 
 /* A menu of the search's versions that brought something; null: any other by its address. */
@@ -69,23 +90,23 @@ export async function versionView(store: Store, view: HTMLElement, name: string,
     const commitOf = (node: number) => r?.steps.find((s) => s.node === node && s.commit)?.commit;
     const parent = own && own.parent >= 0 ? commitOf(own.parent) : undefined, root = commitOf(0);
     const diff = h("div"), text = await store.source(commit).catch((e) => "/* " + messageOf(e) + " */");
-    const against = (other: string, what: string) => h("button", {type: "button", onclick: async () => {
+    const open = async (other: string, what: string) => {
         try {
             put(diff, h("h2", {}, "Against " + what), diffView(await store.source(other), text));
-            diff.scrollIntoView({block: "start"});
         } catch (e) { put(diff, h("p", {class: "bad"}, messageOf(e))); }
-    }}, "against " + what);
+    };
+    const against = (other: string, what: string) => h("button", {type: "button", onclick: () => { keep("against", other); open(other, what); }}, "against " + what);
     const m = await store.measured(commit), marks = marksOf(m?.profile), source = sourceView(text, marks);
     const fileName = (m?.task || r?.task || "kernel") + ((m?.target || r?.target) === "cuda" ? ".cu" : ".c");
     const beside = (other: string) => href("compare", name, other, commit);
     const links: Child[] = [parent ? against(parent, "its parent") : null, root && root !== commit ? against(root, "the baseline") : null,
         parent ? h("a", {href: beside(parent)}, "side by side with its parent") : null,
         r ? versionMenu(r, "side by side with", null, (other) => { location.hash = beside(other); }) : null];
-    put(view, h("h1", {}, "Version " + short(commit)), own && r ? h("div", {class: "panel"}, stepPanel(store, r, own)) : null,
-        steps.length > 1 ? table(["look", "#ratio", "verdict"], steps.map((s) => [s.kind === "confirm" ? "confirmation, all timed sizes" : "short look", ratio(s.ratio), s.verdict === "screened" ? "correct" : s.verdict])) : null,
-        measuredPanel(m), rooflinePanel(m), exportPanel(store, commit, m?.target || r?.target), h("form", {class: "bar", onsubmit: (e) => e.preventDefault()}, links),
-        diff, h("h2", {}, "Source"), h("p", {}, fileLink(fileName, text)), source.element, marksTable(marks, source),
+    put(view, h("h1", {}, "Version " + short(commit)), h("form", {class: "bar", onsubmit: (e) => e.preventDefault()}, links), m?.refutation ? h("p", {class: "bad"}, "⊘ Not to be claimed: " + m.refutation) : null, diff, own && r ? h("div", {class: "panel"}, stepPanel(store, r, own)) : null,
+        looksTable(m), r ? pathTable(r, commit) : null, measuredPanel(m), checkedPanel(m), rooflinePanel(m), exportPanel(store, commit, m?.target || r?.target), h("h2", {}, "Source"), h("p", {}, fileLink(fileName, text)), source.element, marksTable(marks, source),
         h("p", {class: "soft"}, "In git: ", h("code", {}, "git show " + commit), r ? [" In the terminal: ", h("code", {}, "hone log " + nameOf(r) + " --graph")] : null));
+    const other = query().get("against");
+    if (other) await open(other, other === parent ? "its parent" : other === root ? "the baseline" : short(other));
     const more = await store.version(commit).catch(() => null);
     if (more && view.isConnected) view.append(h("details", {}, h("summary", {}, "Everything that is known"), h("pre", {tabindex: "0"}, JSON.stringify(more, null, 2))));
 }

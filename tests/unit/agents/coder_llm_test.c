@@ -319,7 +319,7 @@ START_TEST(lies_and_silence_change_nothing)
             ck_assert_int_eq(c.n_ask, 3);
         } else {
             ck_assert_msg(r == 0, "%s: %s", scripts[i], f.err.message);
-            ck_assert_str_ne(f.result.verdict, "faster");
+            ck_assert_ptr_null(f.result.verdict); /* no version came of it */
             ck_assert_int_gt(c.n_refused, 0);
             ck_assert_int_eq(c.n_refused, c.n_used);
         }

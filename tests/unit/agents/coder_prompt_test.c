@@ -292,7 +292,7 @@ START_TEST(the_machine_is_bounded)
     name[100000] = '\0';
     struct hone_device_facts facts = {.cpu = name, .vectors = name, .n_cores = 2};
     for (; facts.n_caches < HONE_DEVICE_MAX_CACHES; facts.n_caches++)
-        facts.caches[facts.n_caches] = (struct hone_device_cache){name, name, 4};
+        facts.caches[facts.n_caches] = (struct hone_device_cache){name, name, 4, 0};
     const char *text = hone_prompt_machine("cpu", &facts, NULL, NULL, pool);
     ck_assert_uint_le(strlen(text), HONE_LIMIT_MACHINE_BYTES);
     ck_assert_ptr_nonnull(strstr(text, "cores for the job: 2"));

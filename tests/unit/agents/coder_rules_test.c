@@ -75,6 +75,16 @@ static const char rowmin_text[] =
     "    }\n"
     "}\n";
 
+static const char rms_text[] =
+    "#include <stdint.h>\n"
+    "#include <math.h>\n"
+    "void rms(const float *x, const float *b, float *y, int64_t M, int64_t N)\n"
+    "{\n"
+    "    (void)b;\n"
+    "    for (int64_t i = 0; i < M * N; i++)\n"
+    "        y[i] = x[i] / (sqrtf(x[i] * x[i] + 1) + powf(2, (float)N) + expf(x[i]));\n"
+    "}\n";
+
 /* The spellings that a normal form is for: each is a contraction to a rule that reads "acc". */
 #define HEAD(name)                                                                                 \
     "#include <stdint.h>\n"                                                                        \
@@ -150,6 +160,7 @@ static struct kernel_case cases[] = {
     {"conv", conv_text, {{{A, B, OUT, 20, 50}}, {{A, B, OUT, 5, 7}}}, 2},
     {"transpose", transpose_text, {{{A, B, OUT, 17, 41}}, {{A, B, OUT, 1, 3}}}, 2},
     {"rowmin", rowmin_text, {{{A, B, OUT, 5, 77}}, {{A, B, OUT, 2, 1}}}, 2},
+    {"rms", rms_text, {{{A, B, OUT, 5, 77}}, {{A, B, OUT, 2, 1}}}, 2},
     {"gemm",
      gemm_text,
      {{{A, B, OUT, 13, 37, 11}}, {{A, B, OUT, 12, 16, 8}}, {{A, B, OUT, 1, 1, 1}}},
@@ -560,6 +571,40 @@ START_TEST(tiles_hold_their_sums)
 }
 END_TEST
 
-UNIT_MAIN("coder_rules", tiles_hold_their_sums, every_rewrite_keeps_the_answer,
-          chains_keep_the_answer, normal_form, a_sum_in_memory_is_a_chain,
-          threads_go_to_the_deepest_nest, collapsed_loops_stay_together)
+/* What the option -ffast-math vectorises, its pragma does too. */
+START_TEST(fast_math_is_the_option)
+{
+    static const char source[] = "#include <math.h>\n"
+                                 "#define AT(a, i) a[i]\n"
+                                 "void scaled(const float *restrict x, float *restrict y, long n)\n"
+                                 "{\n"
+                                 "    for (long i = 0; i < n; i++)\n"
+                                 "        AT(y, i) = AT(x, i) / (sqrtf(AT(x, i)) + 1e-8f);\n"
+                                 "}\n";
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_coder_input in;
+    struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+    const struct hone_rewrite *rewrite = hone_rewrite_find("fast_math");
+    const char *made = NULL;
+    ck_assert_int_eq(hone_coder_read(parser, "cpu", source, "scaled", pool, &in, &err), 0);
+    ck_assert_uint_eq(hone_coder_sites(rewrite, &in, sites), 1);
+    ck_assert_int_eq(hone_coder_apply(parser, rewrite, &in, sites, &made, &err), 0);
+    ck_assert_ptr_nonnull(strstr(made, "__attribute__((const)) float sqrtf(float);\n"));
+    ck_assert_ptr_null(strstr(made, "double sqrt(")); /* not called */
+    ck_assert_ptr_nonnull(strstr(made, source));      /* as it was written, not its plain form */
+#ifdef __x86_64__
+    const char *c = hone_pool_printf(pool, "/tmp/hone-unit-fast-%d.c", (int)getpid());
+    ck_assert_int_eq(hone_file_write(c, made, strlen(made), 0600, false, NULL), 0);
+    int status =
+        system(hone_pool_printf(pool, "gcc -O3 -mavx2 -S -o - %s | grep -q 'vr*sqrtps'", c));
+    unlink(c);
+    ck_assert_msg(status == 0, "not vectorised:\n%s", made);
+#endif
+}
+END_TEST
+
+UNIT_MAIN("coder_rules", fast_math_is_the_option, tiles_hold_their_sums,
+          every_rewrite_keeps_the_answer, chains_keep_the_answer, normal_form,
+          a_sum_in_memory_is_a_chain, threads_go_to_the_deepest_nest, collapsed_loops_stay_together)

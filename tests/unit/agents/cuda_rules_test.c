@@ -15,13 +15,14 @@
 #include "agents/source/cuda_kernel.h"
 #include "agents/planner/features.h"
 #include "tests/unit/agents/cuda_relatives.h"
+#include "tests/unit/agents/cuda_strangers.h"
 #include "workspace/base/file.h"
 
 enum { MAX_OUT = 1 << 15, MAX_CALLS = 4 };
 
-/* Integers and pointers go in their order, a float in a register of its own. */
+/* Integers and pointers go in their order, floats in registers of their own. */
 typedef void kernel_any(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t,
-                        intptr_t, intptr_t, intptr_t, float);
+                        intptr_t, intptr_t, intptr_t, float, float);
 
 static float a_data[MAX_OUT], b_data[MAX_OUT], out_data[MAX_OUT];
 static uint16_t a_half[MAX_OUT], b_half[MAX_OUT];
@@ -129,6 +130,20 @@ static struct kernel_case cases[] = {
      0,
      {{P(columns), OUT, 5000, 200}, {P(columns), OUT, 1, 200}, {P(columns), OUT, 9000, 20000}},
      3},
+    {"hist_for", hist_for_text, 0, {{P(columns), OUT, 5000}, {P(columns), OUT, 1}}, 2},
+    {"hist_while", hist_while_text, 0, {{P(columns), OUT, 5000}, {P(columns), OUT, 1}}, 2},
+    {"hist_init", hist_init_text, 0, {{P(columns), OUT, 5000, 100}, {P(columns), OUT, 1, 7}}, 2},
+    {"scaled", scaled_text, 1e-5, {{A, B, OUT, 13, 37, 11}, {A, B, OUT, 130, 129, 33}}, 2},
+    {"tiled", tiled_text, 1e-5, {{A, B, OUT, 13, 37, 11}, {A, B, OUT, 130, 129, 33}}, 2},
+    {"tiled_if", tiled_if_text, 1e-5, {{A, B, OUT, 13}, {A, B, OUT, 131}}, 2},
+    {"tiled_nt", tiled_nt_text, 1e-5, {{A, B, OUT, 13, 37, 11}, {A, B, OUT, 130, 129, 33}}, 2},
+    {"window_if", window_if_text, 1e-6, {{A, B, OUT, 70, 33}, {A, B, OUT, 3, 2}}, 2},
+    {"window_radius",
+     window_radius_text,
+     1e-6,
+     {{A, B, OUT, 70, 33, 3}, {A, B, OUT, 9, 2, 0}, {A, B, OUT, 20, 9, 70}},
+     3},
+    {"window_planes", window_planes_text, 1e-6, {{A, B, OUT, 3, 4, 33, 35}}, 1},
     {"count_flat", count_flat_text, 1e-6, {{A, B, OUT, 5, 7, 11}, {A, B, OUT, 1, 1, 300}}, 2},
 };
 
@@ -161,6 +176,17 @@ static const char *const chains[][7] = {
     {"row_block", "cuda_row_lanes", "cuda_vector"},
     {"count_flat", "cuda_map_lanes", "cuda_vector"},
     {"counts", "cuda_private_bins", "cuda_vector", "cuda_restrict"},
+    /* as they stand in textbooks and programs */
+    {"hist_for", "cuda_private_bins", "cuda_vector", "cuda_restrict"},
+    {"hist_while", "cuda_private_bins", "cuda_vector"},
+    {"hist_init", "cuda_private_bins", "cuda_vector"},
+    {"scaled", "cuda_shared_tile", "cuda_restrict"},
+    {"tiled", "cuda_shared_tile", "cuda_restrict"},
+    {"tiled_if", "cuda_shared_tile"},
+    {"tiled_nt", "cuda_shared_tile"},
+    {"window_if", "cuda_window_tile", "cuda_restrict"},
+    {"window_radius", "cuda_window_tile"},
+    {"window_planes", "cuda_window_tile"},
 };
 
 static void fill(void)
@@ -260,7 +286,7 @@ static void call(void *address, const intptr_t *x)
     kernel_any *f;
     memcpy(&f, &address, sizeof(f));
     memset(out_data, 0x7f, sizeof(out_data));
-    f(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], 1e-6f);
+    f(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], 1e-6f, 0.5f);
 }
 
 static double element_at(const void *data, enum element element, size_t i)
@@ -492,6 +518,23 @@ START_TEST(columns_of_shared_memory_are_seen)
 }
 END_TEST
 
+/* What macros and tiles hide is read in the normal form. */
+START_TEST(reuse_is_seen_through_macros_and_tiles)
+{
+    static const char *const names[] = {"scaled", "tiled", "window_if"};
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    for (size_t i = 0; i < HONE_COUNTOF(names); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_features f = {.v = {{false, 0}}};
+        struct hone_coder_input in;
+        const char *text = source_of(find_case(names[i]), pool);
+        ck_assert_int_eq(hone_coder_read(parser, "cuda", text, names[i], pool, &in, NULL), 0);
+        hone_features_of_cuda(&in, &f);
+        ck_assert_msg(hone_feature_or(&f, HONE_F_REUSE, 0) > 0, "%s", names[i]);
+    }
+}
+END_TEST
+
 /* What our parser cannot read still says which tunables it has and which words. */
 START_TEST(words_of_an_unreadable_text_count)
 {
@@ -694,6 +737,6 @@ START_TEST(a_profile_tells_the_hot_kernel)
 END_TEST
 
 UNIT_MAIN("cuda_rules", words_of_an_unreadable_text_count, columns_of_shared_memory_are_seen,
-          a_step_points_at_the_kernel, a_step_covers_the_helpers, a_profile_tells_the_hot_kernel,
-          kernels_are_understood, bad_sources_are_refused, every_site_gives_a_valid_text,
-          chains_keep_the_answer)
+          reuse_is_seen_through_macros_and_tiles, a_step_points_at_the_kernel,
+          a_step_covers_the_helpers, a_profile_tells_the_hot_kernel, kernels_are_understood,
+          bad_sources_are_refused, every_site_gives_a_valid_text, chains_keep_the_answer)

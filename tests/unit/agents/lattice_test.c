@@ -11,6 +11,7 @@
 #include "agents/planner/planner.h"
 #include "agents/offline/prior_fit.h"
 #include "agents/offline/sim.h"
+#include "agents/offline/taught.h"
 #include "workspace/base/limits.h"
 
 static const char template[] = "/* A template.\n"
@@ -587,11 +588,34 @@ START_TEST(a_step_that_stands_there_is_expected_to_pay_less)
 }
 END_TEST
 
-UNIT_MAIN("lattice", a_template_resolves, bad_templates_are_refused, the_optimum_is_known,
-          a_file_goes_round, odd_files_are_refused, all_but_the_chain_find_the_optimum,
-          a_tree_goes_through_a_slower_version, every_strategy_is_done_once_before_one_is_repeated,
-          what_the_best_has_closed_off_is_tried, priors_and_learning_pay,
-          the_same_seed_is_the_same_search, steps_beside_each_other,
+/* One strategy of a search is one look: the mean of its gains. What is expected too little of is
+ * found sooner with it. */
+START_TEST(a_search_teaches_the_next)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_lattice *l[2] = {make(pool, underrated), make(pool, underrated)};
+    const struct hone_sim_options options = {.n_expansions = 12, .n_seeds = 10};
+    const struct hone_strategy *third = hone_strategy_find("cpu", ids[2]);
+    struct hone_prior prior = {.n_lattices = 0};
+    struct hone_taught taught;
+    struct hone_sim *sim = hone_sim_new(l, 2);
+    hone_sim_teach(sim, 0, &options, 1, &prior);
+    hone_sim_teach(sim, 0, &options, 2, &prior);
+    struct hone_credit_cell c = prior.gains[hone_strategy_index(third)];
+    ck_assert_double_eq(c.n, 2);
+    ck_assert_double_eq_tol(c.sum, 4.0, 1e-6);
+    ck_assert_double_eq_tol(c.sum2, 8.0, 1e-6);
+    hone_taught_compare(sim, 0, 1, &options, &taught);
+    ck_assert_msg(taught.with < taught.without, "%g %g", taught.with, taught.without);
+    hone_sim_free(sim);
+}
+END_TEST
+
+UNIT_MAIN("lattice", a_search_teaches_the_next, a_template_resolves, bad_templates_are_refused,
+          the_optimum_is_known, a_file_goes_round, odd_files_are_refused,
+          all_but_the_chain_find_the_optimum, a_tree_goes_through_a_slower_version,
+          every_strategy_is_done_once_before_one_is_repeated, what_the_best_has_closed_off_is_tried,
+          priors_and_learning_pay, the_same_seed_is_the_same_search, steps_beside_each_other,
           failures_and_ideas_are_kept_apart, the_same_code_is_the_same_version,
           the_way_to_the_best_stays_open, other_kernels_teach, the_way_to_the_best_stays_open,
           like_kernels_teach_more, rewards_are_symmetric_and_blind_to_noise,

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "agents/planner/legality.h"
+#include "agents/planner/step_mask.h"
 #include "agents/planner/merge.h"
 #include "agents/planner/mix.h"
 #include "tests/unit/agents/model_search.h"

@@ -20,7 +20,7 @@ struct situation { /* of the best version, node 1, and of the process; zero: a p
     bool is_decided, is_swept, is_tuned; /* is_tuned: it has tunables */
     double percent_of_bound;
     int64_t decide_ms;
-    bool has_no_version, is_capped;
+    bool has_no_version, is_alone, is_capped; /* is_alone: the baseline is */
     struct hone_closing closing;
     struct hone_outlook o;
 };
@@ -37,6 +37,8 @@ static struct hone_decision next_of(const struct situation *x, struct hone_pool 
     if (x->has_no_version)
         return hone_next(&o);
     hone_tree_add(&st->tree, HONE_NO_NODE, "int a;", NULL, 0, 0.01);
+    if (x->is_alone)
+        return hone_next(&o);
     struct hone_node *best = hone_tree_add(&st->tree, 0, "int b;", NULL, x->value, 0.01);
     best->is_decided = x->is_decided;
     best->is_swept = x->is_swept;
@@ -152,11 +154,26 @@ static const struct {
     /* the best was confirmed, or another one came before it */
     {{CLOSING(HONE_STOP_PLATEAU, 1, 1, 1.4, 1.4)}, HONE_NEXT_END, -1},
     {{CLOSING(HONE_STOP_PLATEAU, 1, 2, 1.4, 1.4)}, HONE_NEXT_CONFIRM, 1},
-    /* the third is the baseline's when all else was slower, and there is no fourth */
-    {{CLOSING(HONE_STOP_PLATEAU, 2, 2, 0.9, 0.9)}, HONE_NEXT_CONFIRM, 0},
-    {{CLOSING(HONE_STOP_PLATEAU, 2, HONE_NO_NODE, 0, 0)}, HONE_NEXT_CONFIRM, 0},
+    /* three versions, and the baseline when all of them were slower or wrong */
+    {{CLOSING(HONE_STOP_PLATEAU, 2, 2, 0.9, 0.9)}, HONE_NEXT_CONFIRM, 1},
+    {{CLOSING(HONE_STOP_PLATEAU, 2, HONE_NO_NODE, 0, 0)}, HONE_NEXT_CONFIRM, 1},
     {{CLOSING(HONE_STOP_PLATEAU, 2, 2, 1.4, 1.4)}, HONE_NEXT_CONFIRM, 1},
+    {{CLOSING(HONE_STOP_PLATEAU, 3, 2, 0.9, 0.9)}, HONE_NEXT_CONFIRM, 0},
+    {{CLOSING(HONE_STOP_PLATEAU, 3, HONE_NO_NODE, 0, 0)}, HONE_NEXT_CONFIRM, 0},
     {{CLOSING(HONE_STOP_PLATEAU, 3, 2, 1.4, 1.4)}, HONE_NEXT_END, -1},
+    {{CLOSING(HONE_STOP_PLATEAU, 4, 2, 0.9, 0.9)}, HONE_NEXT_END, -1},
+    /* six wrong versions are no tries */
+    {{CLOSING(HONE_STOP_PLATEAU, 3, HONE_NO_NODE, 0, 0), .closing.n_wrong = 3},
+     HONE_NEXT_CONFIRM,
+     1},
+    {{CLOSING(HONE_STOP_PLATEAU, 8, HONE_NO_NODE, 0, 0), .closing.n_wrong = 6},
+     HONE_NEXT_CONFIRM,
+     1},
+    {{CLOSING(HONE_STOP_PLATEAU, 9, HONE_NO_NODE, 0, 0), .closing.n_wrong = 7},
+     HONE_NEXT_CONFIRM,
+     0},
+    /* the baseline alone is not worth it */
+    {{CLOSING(HONE_STOP_PLATEAU, 0, HONE_NO_NODE, 0, 0), .is_alone = true}, HONE_NEXT_END, -1},
     /* what was asked for, and not borne out */
     {{CLOSING(HONE_STOP_TARGET, 1, 1, 1.4, 1.4), .o.stop_at_speedup = 2}, HONE_NEXT_REOPEN, -1},
     {{CLOSING(HONE_STOP_TARGET, 1, 1, 2.1, 2.1), .o.stop_at_speedup = 2}, HONE_NEXT_END, -1},
@@ -176,4 +193,46 @@ START_TEST(a_round_closes_with_confirmations)
 }
 END_TEST
 
-UNIT_MAIN("next", the_next_thing_follows_from_what_is_known, a_round_closes_with_confirmations)
+static void refute(struct hone_state *st, int node, const char *verdict)
+{
+    struct hone_event e = hone_event_new_result(HONE_KIND_CONFIRM);
+    e.result.node = node;
+    e.result.verdict = verdict;
+    e.result.is_gain = false;
+    hone_state_apply(st, &e, NULL);
+}
+
+/* The baseline is node 0. What fast math made wrong leaves the front to versions without it, but
+ * what gains and was not found wrong comes before the baseline. */
+START_TEST(after_wrong_fast_math_come_versions_without_it)
+{
+    static const char fast[] = "#pragma GCC optimize(\"fast-math\")\n";
+    static const struct {
+        const char *refuted; /* of nodes 1 to 4: wrong, failed, or not at all */
+        int next;
+    } rows[] = {{"----", 1}, {"f---", 2}, {"w---", 3}, {"wf--", 3}, {"w-f-", 2},
+                {"w-w-", 2}, {"wwf-", 0}, {"-ww-", 1}, {"wwww", 0}};
+    static const double values[] = {0, 4, 3, 2, -1};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_state *st = hone_pool_alloc(pool, sizeof(*st));
+        const struct hone_closing c = {.why = HONE_STOP_PLATEAU, .node = HONE_NO_NODE};
+        hone_state_init(st, pool, find_none, NULL);
+        for (int k = 0; k < 5; k++) {
+            const char *text =
+                hone_pool_printf(pool, "%sint a%d;", k == 1 || k == 2 ? fast : "", k);
+            hone_tree_add(&st->tree, k ? 0 : HONE_NO_NODE, text, NULL, values[k], 0.01);
+            st->at[k] = k + 1;
+            if (k > 0 && rows[i].refuted[k - 1] != '-')
+                refute(st, k, rows[i].refuted[k - 1] == 'w' ? "incorrect" : "failed");
+        }
+        const struct hone_outlook o = {
+            .state = st, .closing = &c, .target = "cpu", .may_confirm = true};
+        ck_assert_int_eq(hone_next(&o).what, HONE_NEXT_CONFIRM);
+        ck_assert_msg(hone_next(&o).node == rows[i].next, "row %zu: %d", i, hone_next(&o).node);
+    }
+}
+END_TEST
+
+UNIT_MAIN("next", the_next_thing_follows_from_what_is_known, a_round_closes_with_confirmations,
+          after_wrong_fast_math_come_versions_without_it)

@@ -177,6 +177,116 @@ START_TEST(the_results_are_the_same)
 }
 END_TEST
 
+/* For one thread: what is written stays near around the loop inside, and no thread is woken. */
+START_TEST(rows_stay_near_for_one_thread)
+{
+    static const struct {
+        const char *body, *text; /* NULL: it is no place */
+    } rows[] = {
+        {"for (long i = 0; i < N; i++)\n{\n"
+         "for (long j = 0; j < i; j++) {\n for (long k = 0; k < j; k++)\n"
+         "  A[i * N + j] -= A[i * N + k] * A[k * N + j];\n A[i * N + j] /= A[j * N + j];\n}\n"
+         "for (long j = i; j < N; j++)\n for (long k = 0; k < i; k++)\n"
+         "  A[i * N + j] -= A[i * N + k] * A[k * N + j];\n}\n",
+         "A[t0 * N + t2] -= A[t0 * N + t1] * A[t1 * N + t2]"},
+        {"for (long k = 0; k < N; k++)\nfor (long i = 0; i < N; i++)\n"
+         "for (long j = 0; j < N; j++)\n"
+         " A[i * N + j] = A[i * N + j] < A[i * N + k] + A[k * N + j]\n"
+         "  ? A[i * N + j] : A[i * N + k] + A[k * N + j];\n",
+         "A[t1 * N + t2] < A[t1 * N + t0] + A[t0 * N + t2]"},
+        {"for (long i = 0; i < N; i++)\nfor (long j = 0; j < N; j++)\n A[i * N + j] *= 2;\n", NULL},
+    };
+    struct hone_c_parser *parser = NULL;
+    ck_assert_int_eq(hone_c_parser_new(&parser, NULL), 0);
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_coder_input in;
+        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+        const char *source = hone_pool_printf(
+            pool, "#include <stdint.h>\nvoid k(double *A, long N)\n{\n%s}\n", rows[i].body);
+        const struct hone_rewrite *rewrite = hone_rewrite_find("reorder_nests");
+        const char *text = NULL;
+        struct hone_err err = HONE_ERR_INIT;
+        ck_assert_int_eq(hone_coder_read(parser, "cpu", source, "k", pool, &in, NULL), 0);
+        size_t n = hone_coder_sites(rewrite, &in, sites);
+        for (size_t s = 0; s < n; s++)
+            if (sites[s].variant == 1)
+                ck_assert_msg(hone_coder_apply(parser, rewrite, &in, &sites[s], &text, &err) == 0,
+                              "%s", err.message);
+        ck_assert_msg((text != NULL) == (rows[i].text != NULL), "row %zu: %s", i,
+                      text ? text : "no place");
+        ck_assert_msg(!text || strstr(text, rows[i].text), "row %zu: %s", i, text);
+        ck_assert_msg(!text || !strstr(text, "parallel"), "row %zu: %s", i, text);
+    }
+    hone_c_parser_free(parser);
+}
+END_TEST
+
+/* The text with an order in its run's place. */
+static const char *text_of(const struct hone_coder_input *in, const struct hone_scop *run,
+                           const struct hone_order_result *result)
+{
+    const char *source = in->tree->source;
+    return hone_pool_printf(in->pool, "%.*s%s%s", (int)run->begin, source, result->text,
+                            source + run->end);
+}
+
+static size_t count(const char *text, const char *word)
+{
+    size_t n = 0;
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+        n++;
+    return n;
+}
+
+/* Two loops of one body are one where the second goes on at the first one's end, always. */
+START_TEST(neighbours_are_joined)
+{
+#define FACTORS(second, op)                                                                        \
+    "for (long i = 0; i < N; i++) {\n for (long j = 0; j < i; j++) {\n"                            \
+    "  for (long k = 0; k < j; k++)\n   A[i * N + j] -= A[i * N + k] * A[k * N + j];\n"            \
+    "  A[i * N + j] /= A[j * N + j];\n }\n for (long j = " second "; j < N; j++)\n"                \
+    "  for (long k = 0; k < i; k++)\n   A[i * N + j] " op " A[i * N + k] * A[k * N + j];\n}\n"
+    static const struct {
+        const char *body;
+        size_t n_loops;
+    } rows[] = {
+        {FACTORS("i", "-="), 3},
+        {FACTORS("i", "+="), 4},     /* does something else */
+        {FACTORS("i + 1", "-="), 4}, /* leaves one out */
+        /* beyond i = N the second loop begins where the first has long been at its end */
+        {"for (long i = 0; i < M; i++)\n for (long k = 0; k < N; k++) {\n"
+         "  for (long j = 0; j < i; j++)\n   A[i * N + j] += B[k * N + j];\n"
+         "  for (long j = i; j < N; j++)\n   A[i * N + j] += B[k * N + j];\n }\n",
+         4},
+    };
+#undef FACTORS
+    struct hone_pool *pool = hone_pool_new();
+    struct hone_c_parser *parser = NULL;
+    ck_assert_int_eq(hone_c_parser_new(&parser, NULL), 0);
+    for (size_t r = 0; r < HONE_COUNTOF(rows); r++) {
+        struct hone_coder_input in;
+        struct kernel kernel = {.name = "k"};
+        kernel.source = hone_pool_printf(
+            pool,
+            "#include <stdint.h>\nvoid k(double *A, const double *B, long N, long M)\n{\n%s}\n",
+            rows[r].body);
+        ck_assert_int_eq(hone_coder_read(parser, "cpu", kernel.source, "k", pool, &in, NULL), 0);
+        read_params(&in, &kernel);
+        const struct hone_orders *orders = hone_orders_of(&in);
+        ck_assert_uint_eq(orders->n, 1);
+        const struct hone_order_result *order = &orders->results[0][HONE_ORDER_ROWS];
+        ck_assert_ptr_nonnull(order->text);
+        ck_assert_msg(count(order->text, "for (") == rows[r].n_loops, "row %zu:\n%s", r,
+                      order->text);
+        compare(&kernel, build(kernel.source, "k", "", pool), text_of(&in, &orders->runs[0], order),
+                "rows", pool);
+    }
+    hone_c_parser_free(parser);
+    hone_pool_free(pool);
+}
+END_TEST
+
 /* isl takes minutes for subscripts with factors of 2^60. */
 START_TEST(large_factors_are_no_places)
 {
@@ -307,5 +417,5 @@ START_TEST(updates_change_places_alone)
 }
 END_TEST
 
-UNIT_MAIN("order", the_results_are_the_same, large_factors_are_no_places, updates_are_told,
-          updates_change_places_alone)
+UNIT_MAIN("order", neighbours_are_joined, the_results_are_the_same, rows_stay_near_for_one_thread,
+          large_factors_are_no_places, updates_are_told, updates_change_places_alone)

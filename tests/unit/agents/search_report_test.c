@@ -170,12 +170,15 @@ START_TEST(test_texts)
 
     put(&f, "search.end",
         "{\"search\":\"s-1\",\"task\":\"sum\",\"target\":\"cpu\",\"speedup\":2.7,\"ci\":[2.6,2.8],"
+        "\"vs_fast_math\":0.88,"
         "\"verdict\":\"faster\",\"doubt\":\"public sizes only\","
         "\"why_stopped\":\"plateau\",\"best_commit\":\"bbbbbbbbbbbb\",\"baseline_ns\":2700,\"best_"
         "ns\":1000}");
     OK(hone_search_report_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
     HONE_AUTOFREE char *doubted = hone_search_report_markdown(&s, "/ws");
     ck_assert_ptr_nonnull(strstr(doubted, "**Not to be claimed**: public sizes only"));
+    ck_assert_ptr_nonnull(strstr(doubted, "**one flag is faster**: 0.88x over"));
+    ck_assert_ptr_null(strstr(ended, "one flag is faster"));
     ck_assert_ptr_null(strstr(doubted, "it waited"));
 
     put(&f, "search.end",

@@ -95,6 +95,33 @@ START_TEST(proposed_steps_can_be_applied)
 }
 END_TEST
 
+/* No rule reads intrinsics; what a hand can do is listed, the worst bottleneck's first. */
+START_TEST(a_text_without_rules_gets_steps_by_hand)
+{
+    static const char source[] =
+        "#include <immintrin.h>\\nvoid sum(const float *X, float *S, int64_t N)\\n"
+        "{ const float *e = X + N; __m256 a = _mm256_setzero_ps(); while (X + 8 <= e) { a = "
+        "_mm256_add_ps(a, _mm256_loadu_ps(X)); X += 8; } float t[8]; _mm256_storeu_ps(t, a); float "
+        "s = t[0] + t[1] + t[2] + t[3] + t[4] + t[5] + t[6] + t[7]; while (X < e) s += *X++; S[0] "
+        "= s; }";
+    struct fixture f;
+    open_fixture(&f);
+    HONE_AUTOJSON struct hone_json *p = call(
+        &f, "strategy_propose",
+        hone_pool_printf(f.pool, "{\"task\":\"sum\",\"source\":\"%s\",\"max\":3}", source), false);
+    const struct hone_json *steps = hone_json_get(p, "steps");
+    HONE_AUTOFREE char *text = hone_json_print(p);
+    ck_assert_msg(strstr(hone_json_get_str(p, "summary", ""), "no rule has one against") != NULL,
+                  "%s", text);
+    ck_assert_msg(strstr(hone_json_get_str(p, "next", ""), "kernel_profile") != NULL, "%s", text);
+    int n_by_hand = 0;
+    for (const struct hone_json *step = hone_json_first(steps); step; step = hone_json_next(step))
+        n_by_hand += !hone_json_get(step, "rewrite");
+    ck_assert_msg(n_by_hand == 3, "%s", text);
+    close_fixture(&f);
+}
+END_TEST
+
 START_TEST(apply_can_evaluate)
 {
     struct fixture f;
@@ -156,5 +183,18 @@ START_TEST(search_start_waits_or_returns_a_handle)
 }
 END_TEST
 
-UNIT_MAIN("agent tools", proposed_steps_can_be_applied, apply_can_evaluate, mistakes_are_explained,
-          search_start_waits_or_returns_a_handle)
+/* tests/unit/tools/tools_test.c holds the other set's tools to the same. */
+START_TEST(every_tool_describes_itself)
+{
+    for (size_t i = 0; i < hone_tool_set_agents.n; i++) {
+        const struct hone_tool *tool = hone_tool_set_agents.tools[i];
+        ck_assert_msg(tool->title != NULL && tool->summary != NULL, "%s", tool->name);
+        size_t size = strlen(tool->description); /* every client pays for it at every start */
+        ck_assert_msg(size >= 80 && size <= 450, "%s: %zu bytes", tool->name, size);
+    }
+}
+END_TEST
+
+UNIT_MAIN("agent tools", proposed_steps_can_be_applied, a_text_without_rules_gets_steps_by_hand,
+          apply_can_evaluate, mistakes_are_explained, search_start_waits_or_returns_a_handle,
+          every_tool_describes_itself)

@@ -17,6 +17,14 @@ static const struct {
     /* the outer loop is bound, the inner one is free */
     {"for (long t = 0; t < M; t++) for (long i = 0; i < N; i++) C[i] = A[t] + B[i];", NULL},
     {"\n#pragma omp simd\nfor (long i = 1; i < M; i++) C[i] = C[i - 1];", NULL},
+    /* a run of two nests has another order */
+    {"for (long i = 1; i < M; i++) C[i * N] = C[(i - 1) * N] + A[i];\n"
+     "for (long i = 1; i < M; i++) for (long j = 1; j < N; j++)\n"
+     "C[i * N + j] = C[(i - 1) * N + j] + C[i * N + j - 1];",
+     NULL},
+    {"long i; for (i = 0; i < M; i++) C[i] = A[i]; C[0] = i;",
+     "loop i at line 4: a scalar is carried from one iteration to the next, at i "
+     "(carried_scalar)"},
     {"C[0] = A[0];", "k has no for loop of its own (no_loop)"},
     {"for (long i = M; i > 0; i--) C[i] = C[i + 1];",
      "loop i at line 4: the loop's bounds are not plain (bounds)"},

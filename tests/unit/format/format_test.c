@@ -209,6 +209,10 @@ static const struct {
     {"axes array",
      "{\"format\":1,\"reason\":\"built\",\"workloads\":[{\"id\":\"w\",\"axes\":[1]}]}", "object"},
     {"unknown", "{\"format\":1,\"reason\":\"built\",\"trust\":true}", ""},
+    {"an error where the size is 0",
+     "{\"format\":1,\"reason\":\"built\",\"calibration\":{\"device\":\"d\",\"noise\":[{\"arm\":"
+     "\"candidate\",\"output\":\"C\",\"distribution\":\"normal\",\"worst\":1e30}]}}",
+     NULL},
     {"severity",
      "{\"format\":1,\"reason\":\"built\",\"build\":{\"diagnostics\":[{\"severity\":\"bad\","
      "\"message\":\"m\"}]}}",

@@ -71,6 +71,23 @@ START_TEST(one_process_for_many_jobs)
 }
 END_TEST
 
+/* Compilers and folders that the user chose reach the runner; all else stays here. */
+START_TEST(variables_that_a_runner_sees)
+{
+    struct bench b;
+    struct hone_launch_end end;
+    setenv("HONE_CC", "/a", 1);
+    setenv("HONE_CXX", "/b", 1);
+    setenv("HONE_CUDA_INCLUDE", "/c", 1);
+    setenv("HONE_TEST_SECRET", "secret", 1);
+    bench_open(&b, "echo \"{\\\"stage\\\":\\\"time\\\",\\\"message\\\":\\\""
+                   "$HONE_CC$HONE_CXX$HONE_CUDA_INCLUDE-$HONE_TEST_SECRET\\\"}\"; " SAY_DONE);
+    ck_assert_int_eq(run(&b, "/a", 10000, NULL, &end), 0);
+    ck_assert_str_eq(b.message, "/a/b/c-");
+    bench_close(&b);
+}
+END_TEST
+
 START_TEST(a_dead_runner_is_told_and_replaced)
 {
     struct bench b;
@@ -128,5 +145,6 @@ START_TEST(no_program_is_an_error)
 }
 END_TEST
 
-UNIT_MAIN("exec_warm", one_process_for_many_jobs, a_dead_runner_is_told_and_replaced,
-          a_hung_runner_ends_at_the_deadline, cancel_kills_it, no_program_is_an_error)
+UNIT_MAIN("exec_warm", one_process_for_many_jobs, variables_that_a_runner_sees,
+          a_dead_runner_is_told_and_replaced, a_hung_runner_ends_at_the_deadline, cancel_kills_it,
+          no_program_is_an_error)

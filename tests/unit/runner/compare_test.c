@@ -469,9 +469,36 @@ START_TEST(test_sealed_memory_and_canary)
 }
 END_TEST
 
+/* Between a content's end and the guard page lie up to 60 bytes, since content keeps 64-byte
+ * alignment: a write there is seen by the canary, whatever its length; a read is not seen. */
+START_TEST(test_canary_up_to_the_page)
+{
+    for (int64_t gap = 0; gap < 64; gap += 4)
+        for (int64_t past = 4; past <= gap; past += 4)
+            for (int64_t set = 0; set < 2; set++) {
+                struct hone_layout layout;
+                const int64_t bytes[] = {4096 - gap};
+                struct hone_shared shared = HONE_SHARED_INIT;
+                ck_assert_int_eq(hone_layout_init(0, 1, bytes, 2, &layout, NULL), 0);
+                ck_assert_int_eq(
+                    hone_shared_new("test", 2 * layout.output_stride, false, &shared, NULL), 0);
+                hone_canary_fill(&shared, &layout, set, 0);
+                char *content = hone_shared_tensor(&shared, &layout, set, 0);
+                memset(content, 0, (size_t)bytes[0]);
+                volatile char *next = content + bytes[0] + past - 4;
+                ck_assert_int_eq((unsigned char)*next, HONE_CANARY_BYTE); /* a read */
+                ck_assert(hone_canary_is_whole(&shared, &layout, set, 0));
+                *next = 0;
+                ck_assert_msg(!hone_canary_is_whole(&shared, &layout, set, 0), "%lld of %lld",
+                              (long long)past, (long long)gap);
+                hone_shared_done(&shared);
+            }
+}
+END_TEST
+
 UNIT_MAIN("compare", test_equal_and_near, test_refusals_say_what_is_allowed, test_wrong_value,
           test_negative_zero, test_steps_near_zero, test_nonfinite, test_whole_output, test_chance,
           test_few_values_err_alike, test_lower_types, test_error_bins, test_integers_are_exact,
           test_bad_records, test_arrays, test_suspects_come_from_anywhere,
           test_unwritten_and_difference, test_unwritten_anywhere, test_layout,
-          test_sealed_memory_and_canary)
+          test_sealed_memory_and_canary, test_canary_up_to_the_page)

@@ -543,6 +543,39 @@ START_TEST(test_unsigned_are_not_zeros)
 }
 END_TEST
 
+/* Normal float64 values have a way of their own: bit for bit what the shape says of each element. */
+START_TEST(test_float64_normals)
+{
+    static const struct {
+        enum hone_role role;
+        double unit, shift;
+    } rows[] = {{HONE_ROLE_ACTIVATION, 0, 0},
+                {HONE_ROLE_WEIGHT, 0, 0},
+                {HONE_ROLE_POSITIVE, 0, 0},
+                {HONE_ROLE_POSITIVE, 0.25, -8},
+                {HONE_ROLE_TRIANGULAR, 0, 0}};
+    for (size_t r = 0; r < HONE_COUNTOF(rows); r++) {
+        struct hone_task task = {.n_axes = 1, .n_inputs = 1};
+        struct hone_workload workload = {.axes = {23}};
+        struct hone_shape shape;
+        double got[23 * 23];
+        struct hone_gen *gen = hone_gen_new(key);
+        task.inputs[0] = (struct hone_tensor){.dtype = HONE_DTYPE_F64,
+                                              .rank = 2,
+                                              .bound_axis = -1,
+                                              .role = rows[r].role,
+                                              .unit = rows[r].unit,
+                                              .shift = rows[r].shift};
+        hone_gen_input(gen, &task, &workload, 0, HONE_DIST_NORMAL, 7, got);
+        hone_gen_shape(gen, &task, &workload, 0, HONE_DIST_NORMAL, 7, &shape);
+        for (int i = 0; i < 23 * 23; i++)
+            ck_assert_msg(got[i] == hone_shape_value(&shape, i), "role %zu element %d: %g", r, i,
+                          got[i]);
+        hone_gen_free(gen);
+    }
+}
+END_TEST
+
 /* Content that a pack scales and shifts: the same draws, elsewhere; infinities and the like stay. */
 START_TEST(test_scaled)
 {
@@ -611,8 +644,8 @@ START_TEST(test_bits)
 }
 END_TEST
 
-UNIT_MAIN("gen", test_scaled, test_unsigned_are_not_zeros, test_bits, test_bytes_are_all_values,
-          test_bools_are_both, test_wide_integers, test_repeats_and_differs, test_normal,
-          test_float64_has_full_mantissas, test_roles, test_distributions, test_scalar,
-          test_elements, test_halves, test_placed_roles, test_density, test_stored, test_fan_in,
-          test_parts_are_the_whole)
+UNIT_MAIN("gen", test_float64_normals, test_scaled, test_unsigned_are_not_zeros, test_bits,
+          test_bytes_are_all_values, test_bools_are_both, test_wide_integers,
+          test_repeats_and_differs, test_normal, test_float64_has_full_mantissas, test_roles,
+          test_distributions, test_scalar, test_elements, test_halves, test_placed_roles,
+          test_density, test_stored, test_fan_in, test_parts_are_the_whole)

@@ -111,6 +111,12 @@ START_TEST(roofline)
     ck_assert_double_eq_tol(d.conflict_share, 0.5, 1e-9);
     ck_assert_double_eq_tol(d.local_share, 0.01, 1e-9);
 
+    roof.is_flops_guessed = true; /* by `hone task new`: nothing to hold counted ones against */
+    hone_gpu_derive(&values, &roof, &d);
+    ck_assert(isnan(d.work_ratio));
+    ck_assert_double_eq_tol(d.intensity, 3e9 / 8e8, 1e-9);
+    roof.is_flops_guessed = false;
+
     values.v[HONE_GPU_TENSOR_PCT] = 40; /* their work is not counted */
     hone_gpu_derive(&values, &roof, &d);
     ck_assert(isnan(d.counted_flops) && isnan(d.work_ratio));

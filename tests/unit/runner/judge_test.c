@@ -280,6 +280,94 @@ START_TEST(test_screen_and_profile)
 }
 END_TEST
 
+/* A run without a timing says what a call takes once its memory is warm, and prints but once. */
+START_TEST(test_run_is_timed_warm)
+{
+    struct call call;
+    if (!set_up(&call))
+        return;
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_report report;
+    const char *stages[] = {"build", "run"};
+    write_file(&call, "open/candidate.c", KERNEL(CALL " puts(\"hello from the kernel\");"));
+    write_job(&call, HONE_TIER_SCREEN, stages, HONE_COUNTOF(stages), (struct hone_array){0});
+    run_job(&call, "job");
+    read_report(&call, pool, &report);
+    ck_assert_uint_eq(report.workloads.n, 1);
+    const struct hone_workload_report *load = report.workloads.v;
+    ck_assert_uint_eq(load->times.n, 1);
+    const struct hone_arm_time *time = load->times.v;
+    ck_assert_int_gt(time->n_samples, 0);
+    ck_assert(time->min_ns > 0 && time->min_ns <= time->median_ns);
+    const char *said = strstr(report.output, "hello from the kernel");
+    ck_assert_ptr_nonnull(said);
+    ck_assert_ptr_null(strstr(said + 1, "hello from the kernel"));
+    tear_down(&call);
+}
+END_TEST
+
+/* Sums of 16 columns at a time with the compiler's vector types: it calls these loops missed. */
+#define BY_HAND                                                                                    \
+    HEAD                                                                                           \
+        "typedef float v16 __attribute__((vector_size(64), aligned(4), may_alias));\n"             \
+        "void matmul(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K)\n" \
+        "{\n  for (int64_t i = 0; i < M; i++) {\n    int64_t j = 0;\n"                             \
+        "    for (; j + 16 <= N; j += 16) {\n      v16 s = {0};\n"                                 \
+        "      for (int64_t k = 0; k < K; k++)\n"                                                  \
+        "        s += A[i * K + k] * *(const v16 *)&B[k * N + j];\n"                               \
+        "      *(v16 *)&C[i * N + j] = s;\n    }\n"                                                \
+        "    for (; j < N; j++) {\n      float s = 0;\n"                                           \
+        "      for (int64_t k = 0; k < K; k++)\n        s += A[i * K + k] * B[k * N + j];\n"       \
+        "      C[i * N + j] = s;\n    }\n  }\n}\n"
+#define ONE_BY_ONE                                                                                 \
+    KERNEL("  for (int64_t i = 0; i < M; i++)\n    for (int64_t j = 0; j < N; j++) {\n"            \
+           "      volatile float s = 0;\n      for (int64_t k = 0; k < K; k++)\n"                  \
+           "        s += A[i * K + k] * B[k * N + j];\n      C[i * N + j] = s;\n    }")
+
+static bool finds(const struct hone_report *report, const char *name)
+{
+    const struct hone_bottleneck *found = report->profile->bottlenecks.v;
+    for (size_t i = 0; i < report->profile->bottlenecks.n; i++)
+        if (strcmp(found[i].class_name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Remarks of loops that the compiler left alone blame a kernel only where its hot loop is scalar. */
+START_TEST(test_profile_reads_the_hot_loop)
+{
+    static const struct {
+        const char *source;
+        bool is_scalar;
+    } rows[] = {{BY_HAND, false}, {ONE_BY_ONE, true}};
+    const char *stages[] = {"build", "smoke", "profile"};
+    struct call call;
+    if (!set_up(&call))
+        return;
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct hone_report report;
+        size_t n_missed = 0;
+        write_file(&call, "open/candidate.c", rows[i].source);
+        write_job(&call, HONE_TIER_SCREEN, stages, HONE_COUNTOF(stages), (struct hone_array){0});
+        run_job(&call, "job");
+        read_report(&call, pool, &report);
+        ck_assert_msg(report.profile != NULL, "%s", report.summary);
+        const struct hone_remark *remarks = report.profile->remarks.v;
+        for (size_t k = 0; k < report.profile->remarks.n; k++)
+            n_missed += remarks[k].kind == HONE_REMARK_MISSED;
+        ck_assert_uint_ge(n_missed, 1);
+        ck_assert_ptr_nonnull(report.load); /* what others used while it ran */
+#ifdef __x86_64__
+        bool is_blamed = finds(&report, "not_vectorized") || finds(&report, "strided") ||
+                         finds(&report, "latency_chain");
+        ck_assert_msg(is_blamed == rows[i].is_scalar, "kernel %zu", i);
+#endif
+    }
+    tear_down(&call);
+}
+END_TEST
+
 START_TEST(test_stateful_is_caught_while_timed)
 {
     struct call call;
@@ -363,4 +451,5 @@ START_TEST(test_bad_jobs_have_reports)
 END_TEST
 
 UNIT_MAIN("judge", test_reasons, test_machine_or_candidate, test_screen_and_profile,
+          test_run_is_timed_warm, test_profile_reads_the_hot_loop,
           test_stateful_is_caught_while_timed, test_sweep, test_bad_jobs_have_reports)

@@ -12,6 +12,7 @@
 #include "tests/unit/unit.h"
 #include "tools/runner/values/compare.h"
 #include "tools/runner/cuda/compile/policy_cubin.h"
+#include "tools/runner/cuda/judge/gpu_judge.h"
 #include "tools/runner/binary/policy.h"
 #include "tools/runner/judge/target.h"
 #include "tools/runner/binary/x86_code.h"
@@ -288,10 +289,46 @@ static void start(struct fixture *f, struct hone_pool *pool)
                                    .n_checks = 3,
                                    .workloads = &f->timed,
                                    .n_workloads = 1,
+                                   .machine.flops_unit = "float32 multiply-add units",
                                    .warnings = f->warnings,
                                    .doubts = f->doubts,
                                    .rests.has_units = true};
 }
+
+/* The roof of arithmetic is of the units that the task's precision allows, and says which. */
+START_TEST(a_rate_says_which_units_it_is_of)
+{
+    static const struct {
+        const char *precision;
+        enum hone_dtype input;
+        int major;
+        const char *unit;
+    } rows[] = {
+        {"float32", HONE_DTYPE_F32, 9, "float32 multiply-add units, no tensor cores"},
+        {NULL, HONE_DTYPE_F32, 9, "float32 multiply-add units, no tensor cores"},
+        {"float64", HONE_DTYPE_F64, 9, "float64 multiply-add units, no tensor cores"},
+        {"tfloat32", HONE_DTYPE_F32, 9, "TF32 tensor cores"},
+        {"bfloat16", HONE_DTYPE_F32, 9, "16-bit tensor cores"},
+        {"float32", HONE_DTYPE_BF16, 9, "16-bit tensor cores"},
+        {"bfloat16", HONE_DTYPE_BF16, 6, "float32 multiply-add units, no tensor cores"}, /* none */
+    };
+    const struct hone_gpu_rates rates = {.fma32 = 57e12, .fma64 = 32e12};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct hone_gpu_device device = {
+            .major = rows[i].major, .sm_count = 132, .clock_khz = 1980000};
+        HONE_AUTOFREE struct hone_task *task = hone_calloc(1, sizeof *task);
+        task->compute_precision = rows[i].precision;
+        task->inputs[0].dtype = rows[i].input;
+        task->n_inputs = 1;
+        struct hone_machine machine = {.flops_unit = "the host's"};
+        hone_gpu_choose_flops(task, &device, &rates, &machine);
+        ck_assert_str_eq(machine.flops_unit, rows[i].unit);
+        bool has_tensors = strstr(rows[i].unit, "no tensor") == NULL;
+        ck_assert((machine.flops > rates.fma32) == has_tensors);
+        ck_assert(machine.fastest_flops >= machine.flops);
+    }
+}
+END_TEST
 
 /* Beyond the bound by far: either a unit that the bound does not assume, or something is wrong. */
 START_TEST(a_bound_that_is_beaten_is_explained_or_doubted)
@@ -402,5 +439,6 @@ END_TEST
 
 UNIT_MAIN("rests", units_of_instructions, units_of_cubins, lower_is_of_the_task, fast_math_is_found,
           copies_of_the_baseline_are_told, many_places_are_cut,
-          errors_are_in_units_of_the_tolerance, a_bound_that_is_beaten_is_explained_or_doubted,
-          far_less_accurate_is_warned_of, the_parents_code_is_known)
+          errors_are_in_units_of_the_tolerance, a_rate_says_which_units_it_is_of,
+          a_bound_that_is_beaten_is_explained_or_doubted, far_less_accurate_is_warned_of,
+          the_parents_code_is_known)

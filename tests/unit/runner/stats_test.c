@@ -146,7 +146,7 @@ END_TEST
 
 START_TEST(test_stop_rule)
 {
-    const struct hone_stop_rule rule = {
+    const struct hone_confidence_rule rule = {
         .min_pairs = 3, .wide_pairs = 10, .enough_pairs = 20, .wide_log = 0.1};
     struct hone_interval narrow = {.mid = 0, .low = -0.002, .high = 0.002},
                          far = {.mid = 1, .low = 0.5, .high = 1.5};
@@ -159,7 +159,7 @@ START_TEST(test_stop_rule)
     ck_assert(!hone_should_stop(&rule, &wide, 0.01, 100));
     ck_assert(hone_should_stop(&rule, &wide, 0.06, 20));
     /* narrow enough for the claim, and wholly beyond the least gain */
-    struct hone_stop_rule claims = rule;
+    struct hone_confidence_rule claims = rule;
     claims.claim_half = 0.03;
     const struct hone_interval gain = {.mid = 0.06, .low = 0.04, .high = 0.08};
     ck_assert(!hone_should_stop(&rule, &gain, 0.005, 20));

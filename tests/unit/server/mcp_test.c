@@ -306,6 +306,13 @@ START_TEST(resources_and_prompts)
         {"resources/list", "{}", "\"uri\":\"hone://guide\""},
         {"resources/templates/list", "{}", "\"uriTemplate\":\"hone://tool/{tool}{?lines}\""},
         {"resources/read", "{\"uri\":\"hone://guide?lines=4\"}", "\"text\":\"C01 "},
+        {"resources/list", "{}", "\"uri\":\"hone://docs/verdict\""},
+        {"resources/list", "{}", "\"title\":\"Read a verdict\""},
+        {"resources/templates/list", "{}", "\"hone://docs/{document}{?lines}\""},
+        {"resources/read", "{\"uri\":\"hone://docs/tasks?lines=1\"}",
+         "\"text\":\"# Task packs\\n\"}"},
+        {"resources/read", "{\"uri\":\"hone://docs/nothing\"}", "-32002"},
+        {"resources/read", "{\"uri\":\"hone://docs/../tasks\"}", "-32002"},
         {"resources/read", "{\"uri\":\"hone://tool/echo\"}", "outputSchema"},
         {"resources/read", "{\"uri\":\"hone://tool/nothing\"}", "-32002"},
         {"resources/read", "{\"uri\":\"hone://tool/a/b\"}", "-32002"},
@@ -332,6 +339,10 @@ START_TEST(resources_and_prompts)
          "{\"ref\":{\"type\":\"ref/resource\",\"uri\":\"hone://tool/{tool}\"},\"argument\":{"
          "\"name\":\"tool\",\"value\":\"\"}}",
          "\"values\":[\"blocks\",\"echo\",\"fails\",\"steps\"]"},
+        {"completion/complete",
+         "{\"ref\":{\"type\":\"ref/resource\",\"uri\":\"hone://docs/{document}\"},\"argument\":{"
+         "\"name\":\"document\",\"value\":\"ver\"}}",
+         "\"values\":[\"verdict\"]"},
         {"completion/complete",
          "{\"ref\":{\"type\":\"ref/prompt\",\"name\":\"optimise_kernel\"},\"argument\":{\"name\":"
          "\"commit\",\"value\":\"\"}}",

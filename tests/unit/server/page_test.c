@@ -100,7 +100,7 @@ END_TEST
 
 START_TEST(a_picture_has_each_step_and_no_foreign_element)
 {
-    static const struct hone_report_step steps[] = {
+    struct hone_report_step steps[] = {
         {.kind = "root",
          .parent = -1,
          .node = 0,
@@ -130,7 +130,7 @@ START_TEST(a_picture_has_each_step_and_no_foreign_element)
          .verdict = "faster"},
     };
     struct hone_search_report report = {
-        .id = "s-1", .name = hostile, .steps = {.v = (void *)(uintptr_t)steps, .n = 4}};
+        .id = "s-1", .name = hostile, .steps = {.v = steps, .n = 4}};
     HONE_AUTOFREE char *svg = hone_search_svg(&report);
     size_t n = 0;
     for (const char *at = strstr(svg, "<title>"); at; at = strstr(at + 1, "<title>"))
@@ -142,6 +142,14 @@ START_TEST(a_picture_has_each_step_and_no_foreign_element)
     ck_assert_ptr_nonnull(strstr(svg, "class=\"wrong\""));
     ck_assert_ptr_nonnull(strstr(svg, "2.83x the baseline"));
     ck_assert_ptr_null(strstr(svg, "class=\"whisker\""));
+    ck_assert_ptr_null(strstr(svg, "class=\"barred\""));
+    steps[3].barred = hostile;
+    HONE_AUTOFREE char *barred = hone_search_svg(&report);
+    ck_assert_ptr_nonnull(strstr(barred, "class=\"barred\""));
+    ck_assert_ptr_null(strstr(barred, "class=\"confirmed\""));
+    ck_assert_ptr_null(strstr(barred, "<script"));
+    ck_assert_ptr_nonnull(strstr(barred, "not to be claimed: "));
+    steps[3].barred = NULL;
     /* ended: the interval of the confirmation, and a summary in lines that fit */
     report.end = hone_json_new_object();
     struct hone_json *ci = hone_json_new_array();

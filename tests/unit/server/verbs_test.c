@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include "agents/planner/catalogue.h"
+#include "agents/planner/policy.h"
 #include "tests/unit/unit.h"
 #include "workspace/base/file.h"
 #include "workspace/history.h"
@@ -270,5 +272,111 @@ START_TEST(manuals_and_tasks)
 }
 END_TEST
 
+static const struct hone_opt *option(const struct hone_verb *verb, const char *name)
+{
+    for (size_t i = 0; i < verb->n_opts; i++)
+        if (strcmp(verb->opts[i].name, name) == 0)
+            return &verb->opts[i];
+    return NULL;
+}
+
+/* What a search takes for one task can be tried before with the same words. */
+START_TEST(doctor_takes_the_options_of_a_search)
+{
+    static const char *const own[] = {"suite", "lanes", "quiet"};
+    struct place p;
+    for (size_t i = 0; i < hone_verb_search.n_opts; i++) {
+        const struct hone_opt *opt = &hone_verb_search.opts[i];
+        bool is_own = false;
+        for (size_t k = 0; k < HONE_COUNTOF(own); k++)
+            is_own = is_own || strcmp(opt->name, own[k]) == 0;
+        const struct hone_opt *same = option(&hone_verb_doctor, opt->name);
+        ck_assert_msg(is_own == (same == NULL), "--%s", opt->name);
+        if (same && !opt->is_positional) {
+            const char *a = opt->fallback ? opt->fallback : "",
+                       *b = same->fallback ? same->fallback : "";
+            ck_assert_msg(strcmp(a, b) == 0, "--%s", opt->name);
+        }
+    }
+    place_open(&p);
+    ck_assert_int_eq(RUN(&p, doctor, "--ask"), HONE_E_ARG);
+    ck_assert_ptr_nonnull(strstr(p.err.message, "--task"));
+    place_close(&p);
+}
+END_TEST
+
+START_TEST(the_help_names_every_policy)
+{
+    for (size_t i = 0; i < hone_n_policies; i++)
+        ck_assert_msg(strstr(option(&hone_verb_search, "policy")->help, hone_policies[i]->name),
+                      "%s", hone_policies[i]->name);
+}
+END_TEST
+
+START_TEST(cuda_is_not_calibrated)
+{
+    struct place p;
+    place_open(&p);
+    ck_assert_int_eq(RUN(&p, task, "calibrate", "sum", "--target", "cuda"), HONE_E_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(p.err.message, "target cuda cannot be calibrated"));
+    place_close(&p);
+}
+END_TEST
+
+/* A server's address, as its user has it, becomes that of its WebSocket. */
+START_TEST(addresses_of_servers)
+{
+    static const struct {
+        const char *given, *found;
+    } rows[] = {
+        {"127.0.0.1:7411", "ws://127.0.0.1:7411/mcp"},
+        {"ws://127.0.0.1:7411/mcp", "ws://127.0.0.1:7411/mcp"},
+        {"http://127.0.0.1:7411/mcp", "ws://127.0.0.1:7411/mcp"},
+        {"https://far:443/mcp", "wss://far:443/mcp"},
+        {"httpd:7411", "ws://httpd:7411/mcp"},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_AUTOFREE char *url = NULL;
+        HONE_AUTOFREE char *token = NULL;
+        ck_assert_int_eq(hone_find_server("/nowhere", rows[i].given, NULL, &url, &token, NULL), 0);
+        ck_assert_str_eq(url, rows[i].found);
+    }
+}
+END_TEST
+
+START_TEST(variables_of_the_environment)
+{
+    struct hone_buf text = HONE_BUF_INIT;
+    hone_environment_text(&text);
+    for (size_t v = 0; v < hone_n_verbs; v++)
+        for (size_t i = 0; i < hone_verbs[v]->n_opts; i++) {
+            const struct hone_opt *opt = &hone_verbs[v]->opts[i];
+            if (opt->env == NULL || opt->is_positional)
+                continue;
+            HONE_AUTOFREE char *name = hone_sprintf("  %s ", opt->env);
+            ck_assert_msg(lines_with(text.data, name) == 1, "%s of --%s", opt->env, opt->name);
+        }
+    ck_assert_ptr_nonnull(strstr(text.data, "--workspace."));
+    ck_assert_uint_eq(lines_with(text.data, "  HONE_SLURM "), 1);
+    hone_buf_done(&text);
+}
+END_TEST
+
+START_TEST(list_of_strategies)
+{
+    struct hone_buf text = HONE_BUF_INIT;
+    hone_strategies_text(&text);
+    for (size_t i = 0; i < hone_n_strategies; i++) {
+        const struct hone_strategy *s = &hone_strategies[i];
+        HONE_AUTOFREE char *row = hone_sprintf("%-4s %-5s ", s->id, s->target);
+        ck_assert_msg(lines_with(text.data, row) == 1, "%s of %s", s->id, s->target);
+    }
+    ck_assert_uint_eq(lines_with(text.data, "\nN    both"), 1);
+    hone_buf_done(&text);
+}
+END_TEST
+
 UNIT_MAIN("verbs", tables_of_options, a_workspace_is_made_once, a_version_from_call_to_diff,
-          the_log, calls, manuals_and_tasks)
+          the_log, calls, manuals_and_tasks, doctor_takes_the_options_of_a_search,
+          the_help_names_every_policy, cuda_is_not_calibrated, addresses_of_servers,
+          variables_of_the_environment, list_of_strategies)

@@ -143,6 +143,11 @@ START_TEST(a_line_is_one_line)
     ck_assert(is_plain(line));
     ck_assert_ptr_eq(strchr(line, '\n'), line + strlen(line) - 1);
     ck_assert_ptr_nonnull(strstr(line, "[screened]"));
+    steps[5] = (struct hone_report_step){
+        .kind = "confirm", .value = 1, .ratio = 2, .verdict = "faster", .barred = hostile};
+    HONE_AUTOFREE char *barred = hone_watch_line(&steps[5]);
+    ck_assert(is_plain(barred));
+    ck_assert_ptr_nonnull(strstr(barred, " ! 2x with fresh data: faster, not to be claimed: "));
 }
 END_TEST
 

@@ -305,5 +305,50 @@ START_TEST(written)
 }
 END_TEST
 
+/* What -ffast-math loses: the cure is named where denormals are all that honest kernels err on. */
+START_TEST(flushed_denormals)
+{
+    static const struct {
+        double on_normal, on_denormal;
+        bool is_flushed, is_honest;
+    } table[] = {{1e-6, 1, true, false},
+                 {1e-6, 1e-6, false, true},
+                 {1, 1, false, false},
+                 {1, 1e-6, false, false}};
+    for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
+        struct bench b;
+        set_up(&b, false);
+        b.noise[0].worst = table[i].on_normal;
+        b.noise[1].worst = table[i].on_denormal;
+        b.noise[1].distribution = "denormal";
+        judged(&b, 2);
+        ck_assert_msg(b.out.is_flushed == table[i].is_flushed, "row %zu", i);
+        ck_assert_msg(b.out.is_honest_now == table[i].is_honest, "row %zu", i);
+        if (!table[i].is_honest)
+            ck_assert_msg((strstr(b.out.advice, "special_values") != NULL) == table[i].is_flushed,
+                          "row %zu: %s", i, b.out.advice);
+        tear_down(&b);
+    }
+}
+END_TEST
+
+/* Advice is about the output that it is for, and an integer is no sum to scale. */
+START_TEST(advice_by_output)
+{
+    struct bench b;
+    set_up(&b, false);
+    b.task->n_outputs = 2;
+    b.task->outputs[1] = b.task->outputs[0];
+    b.task->outputs[1].name = "second";
+    ck_assert_ptr_nonnull(strstr(hone_calibrate_advice(b.task, 0, b.pool), "PUT_SCALED_C("));
+    ck_assert_ptr_nonnull(strstr(hone_calibrate_advice(b.task, 1, b.pool), "PUT_SCALED_second("));
+    b.task->outputs[0].dtype = HONE_DTYPE_I32;
+    ck_assert_ptr_nonnull(strstr(hone_calibrate_advice(b.task, 0, b.pool), "stored"));
+    ck_assert_ptr_null(strstr(hone_calibrate_advice(b.task, 0, b.pool), "ITEM("));
+    b.task->n_outputs = 1;
+    tear_down(&b);
+}
+END_TEST
+
 UNIT_MAIN("calibrate", proposal_by_type, another_target, refusals, fit_with_the_proposal,
-          nothing_measured, written)
+          nothing_measured, written, flushed_denormals, advice_by_output)

@@ -220,16 +220,18 @@ END_TEST
 
 struct shifting { /* an executor on another machine state each time */
     struct hone_executor *inner;
-    double factor;
+    double factor, wider; /* wider: ends of intervals are this much further off; 0: as they are */
+    const char *doubt;    /* NULL: none */
 };
 
-static void scale(struct hone_array *ratios, double factor)
+static void scale(struct hone_array *ratios, const struct shifting *s)
 {
     struct hone_ratio *r = (struct hone_ratio *)ratios->v;
+    double wider = s->wider > 0 ? s->wider : 1;
     for (size_t i = 0; i < ratios->n; i++) {
-        r[i].ratio *= factor;
-        r[i].low *= factor;
-        r[i].high *= factor;
+        r[i].ratio *= s->factor;
+        r[i].low *= s->factor / wider;
+        r[i].high *= s->factor * wider;
     }
 }
 
@@ -243,9 +245,11 @@ static int run_shifted(void *cookie, const char *call_dir, const struct hone_job
                            ret, err);
     struct hone_workload_report *w = (struct hone_workload_report *)ret->workloads.v;
     for (size_t i = 0; rc == 0 && i < ret->workloads.n; i++)
-        scale(&w[i].ratios, s->factor);
+        scale(&w[i].ratios, s);
     if (rc == 0)
-        scale(&ret->ratios, s->factor);
+        scale(&ret->ratios, s);
+    if (rc == 0 && s->doubt != NULL)
+        ret->doubts = (struct hone_strs){.v = &s->doubt, .n = 1};
     return rc;
 }
 
@@ -312,6 +316,53 @@ START_TEST(tools_show_contradictions)
 }
 END_TEST
 
+/* "9.12 [8, 10]" of the version and its doubt, as both views of the history have them. */
+static const char *shown_of(struct bench *b, const char *commit)
+{
+    const struct hone_json *one = hone_json_get(
+        bench_ok(b, "history_show", hone_pool_printf(b->pool, "{\"commit\":\"%s\"}", commit)),
+        "version");
+    const struct hone_json *row =
+        hone_json_first(hone_json_get(bench_ok(b, "history_show", "{}"), "versions"));
+    ck_assert_str_eq(text_of(row, "speedup"), text_of(one, "speedup"));
+    return hone_pool_printf(b->pool, "%s%s", text_of(one, "speedup"),
+                            hone_json_get_str(one, "doubt", ""));
+}
+
+/* A repeat beside other programs does not take the place of a better founded figure. */
+START_TEST(a_wider_or_doubted_repeat_replaces_nothing)
+{
+    struct bench b;
+    bench_open(&b, SCRIPT);
+    struct hone_executor *fake = b.app.executor;
+    struct shifting state = {.inner = fake};
+    struct hone_executor shifted = {.name = fake->name, .run = run_shifted, .cookie = &state};
+    b.app.executor = &shifted;
+    const char *commit = text_of(confirm(&b, &state, 1, ""), "commit");
+    const char *first = shown_of(&b, commit);
+    state.wider = 1.5;
+    ck_assert_str_eq(text_of(confirm(&b, &state, 1.1, ",\"fresh\":true"), "commit"), commit);
+    ck_assert_str_eq(shown_of(&b, commit), first);
+    state.wider = 0;
+    state.doubt = "others used the cores";
+    (void)confirm(&b, &state, 1, ",\"fresh\":true");
+    ck_assert_str_eq(shown_of(&b, commit), first);
+    const struct hone_json *known = confirm(&b, &state, 1, ""); /* nor as the known answer */
+    ck_assert(hone_json_get_bool(known, "is_cached", false));
+    ck_assert_ptr_null(hone_json_get(known, "doubts"));
+    state.doubt = NULL; /* as well founded: the latest counts */
+    state.wider = 1.005;
+    (void)confirm(&b, &state, 1.01, ",\"fresh\":true");
+    ck_assert_str_ne(shown_of(&b, commit), first);
+    known = confirm(&b, &state, 1, "");
+    ck_assert_double_eq_tol(hone_json_get_f64(hone_json_get(known, "speedup"), "ratio", 0), 4.04,
+                            0.005);
+    b.app.executor = fake;
+    bench_close(&b);
+}
+END_TEST
+
 UNIT_MAIN("confirmations", two_that_exclude_each_other, two_that_agree,
           drawn_sizes_and_machines_may_differ, what_does_not_count, more_than_are_looked_at,
-          a_known_answer_is_one, earlier_rows_are_bounded, tools_show_contradictions)
+          a_known_answer_is_one, earlier_rows_are_bounded, tools_show_contradictions,
+          a_wider_or_doubted_repeat_replaces_nothing)

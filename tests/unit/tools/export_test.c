@@ -81,6 +81,7 @@ START_TEST(a_version)
     has(c, "size      ");
     has(test, "{0, 1.5, ");
     has(test, "{0, 2.5, ");
+    has(test, "(void *)out0, 67);"); /* past two tiles and no multiple: the fast path runs too */
     has(file_of(e, "sum.h"), "void sum(const float *X, float *S, int64_t N);");
     ck_assert_str_eq(text_of(e, "test"), "passed");
     bench_close(&b);
@@ -324,7 +325,12 @@ START_TEST(a_cuda_version)
         "int64_t N, cudaStream_t stream) {}\n",
         ",\"target\":\"cuda\",\"flags\":[\"-maxrregcount=64\"]");
     struct hone_json *e = export_of(&b, text_of(r, "commit"), "");
-    has(file_of(e, "sum.cu"), "/* nvcc -std=c++17 -O3 -arch=native -maxrregcount=64 -c sum.cu\n");
+    const char *line = "nvcc -std=c++17 -O3 -arch=sm_90a -maxrregcount=64 -c sum.cu";
+    has(file_of(e, "sum.cu"), line); /* as it was measured, in all of them */
+    ck_assert_str_eq(text_of(e, "compile"), line);
+    has(file_of(e, "sum.cu"), "on another device: -arch=native");
+    has(file_of(e, "sum_test.cu"), "-arch=sm_90a -o sum_test");
+    has(file_of(e, "CMakeLists.txt"), "set(CMAKE_CUDA_ARCHITECTURES 90a)");
     has(file_of(e, "sum.cu"), "constexpr int T = 4;");
     has_not(file_of(e, "sum.cu"), "pragma hone");
     has(file_of(e, "sum.h"), "cudaStream_t stream);");

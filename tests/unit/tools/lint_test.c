@@ -187,6 +187,28 @@ static int run_script(void *cookie, const char *call_dir, const struct hone_job 
     return 0;
 }
 
+/* Else a looser tolerance stays for the target that nobody measured. */
+#define CUDA_CALIBRATED                                                                            \
+    "\"calibration\": {\"cuda\": {\"date\":\"2026-11-21\",\"device\":\"H200\",\"compiler\":"       \
+    "\"nvrtc\",\"hone\":\"0.1.0\",\"margin\":2,\"seeds\":1,\"trivial\":80,\"trivial_answer\":"     \
+    "\"mean\",\"lower\":16,\"lower_answer\":\"rounded "                                            \
+    "outputs\",\"outputs\":{\"C\":{\"noise\":1e-07,"                                               \
+    "\"p999\":1e-07,\"rel_l2\":1e-07,\"bias\":0}}},"
+
+/* A refusal names what helps: a tolerance that was measured, a role that keeps NaN away. */
+static void check_fix(const struct hone_lint *lint, const char *kernel, const char *message)
+{
+    static const struct {
+        const char *kernel, *fix;
+    } rows[] = {{"zeros", "proposes C=2.4e-07,1e-30 (--tolerance)"},
+                {"lower_precision", "Tighten the tolerance"},
+                {"not_a_number", "the role positive"}};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++)
+        if (kernel && strcmp(kernel, rows[i].kernel) == 0)
+            ck_assert_msg(strstr(finding(lint, kernel, message)->fix, rows[i].fix) != NULL, "%s",
+                          finding(lint, kernel, message)->fix);
+}
+
 START_TEST(verdicts_are_read)
 {
     static const struct {
@@ -198,6 +220,7 @@ START_TEST(verdicts_are_read)
         {"matmul", NULL, HONE_REASON_NONE, NULL, 12},
         {"jacobi2d", NULL, HONE_REASON_NONE, NULL, 13},
         {"matmul", "naive", HONE_REASON_WRONG_VALUE, "is refused", 2}, /* and the answers say why */
+        {"matmul", "naive", HONE_REASON_UNWRITTEN, "is refused", 1},   /* no answer says more */
         {"matmul", "naive", HONE_REASON_BAD_TASK, "could not be judged", 1},
         {"matmul", "zeros", HONE_REASON_CORRECT, "passes: it writes zeros", 12},
         {"matmul", "not_a_number", HONE_REASON_CORRECT, "passes: it writes what is not a number",
@@ -215,6 +238,8 @@ START_TEST(verdicts_are_read)
         char root[] = "/tmp/hone-lint-test-XXXXXX";
         char *dir = copy_pack(table[i].pack, root), *calls = hone_path_join(root, "calls", NULL);
         struct hone_pool *pool = hone_pool_new();
+        if (table[i].kernel && strcmp(table[i].kernel, "zeros") == 0)
+            damage(dir, "task.json", "\"calibration\": {", CUDA_CALIBRATED);
         struct script script = {.kernel = table[i].kernel,
                                 .reason = table[i].reason,
                                 .output = strcmp(table[i].pack, "matmul") == 0 ? "C"
@@ -234,6 +259,8 @@ START_TEST(verdicts_are_read)
         if (table[i].message)
             ck_assert_msg(finding(&lint, table[i].kernel, table[i].message) != NULL, "row %zu: %s",
                           i, text);
+        if (table[i].message)
+            check_fix(&lint, table[i].kernel, table[i].message);
         free(text);
         hone_pool_free(pool);
         free(dir);
@@ -243,4 +270,34 @@ START_TEST(verdicts_are_read)
 }
 END_TEST
 
-UNIT_MAIN("lint", used_axes, static_part, verdicts_are_read)
+/* A pack that is made again anyway is not tried to the end. */
+START_TEST(a_draft_ends_where_it_is_made_again)
+{
+    static const struct {
+        bool ends_near;
+        int n_calls;
+    } rows[] = {{false, 2}, {true, 1}};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        char root[] = "/tmp/hone-lint-test-XXXXXX";
+        char *dir = copy_pack("matmul", root), *calls = hone_path_join(root, "calls", NULL);
+        struct hone_pool *pool = hone_pool_new();
+        struct script script = {
+            .kernel = "naive", .reason = HONE_REASON_WRONG_VALUE, .output = "C"};
+        const struct hone_executor executor = {
+            .name = "script", .run = run_script, .cookie = &script};
+        const struct hone_lint_options options = {
+            .executor = &executor, .scratch_dir = calls, .scope = {.ends_near = rows[i].ends_near}};
+        struct hone_lint lint;
+        struct hone_err err = HONE_ERR_INIT;
+        ck_assert_msg(hone_lint_pack(dir, &options, pool, &lint, &err) == 0, "%s", err.message);
+        ck_assert(lint.is_near && !lint.is_admitted);
+        ck_assert_int_eq(script.n_calls, rows[i].n_calls);
+        hone_pool_free(pool);
+        free(dir);
+        free(calls);
+        ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+    }
+}
+END_TEST
+
+UNIT_MAIN("lint", a_draft_ends_where_it_is_made_again, used_axes, static_part, verdicts_are_read)

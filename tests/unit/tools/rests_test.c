@@ -172,7 +172,12 @@ START_TEST(rests_are_short_and_plain)
     ck_assert_str_eq(hone_beyond_bound(&report, pool), "");
     rests.units.n = 0; /* the code could not be read */
     rests.has_units = false;
-    ck_assert_str_eq(hone_rests_precision(&report, pool), "units not known");
+    ck_assert_str_eq(hone_rests_precision(&report, pool), "units of lower precision not known");
+    struct hone_stage_report stages[] = {{.name = "build"}, {.name = "profile"}};
+    report.stages = (struct hone_array){.v = stages, .n = 2}; /* nothing was to read it */
+    ck_assert_ptr_null(hone_rests_precision(&report, pool));
+    stages[1].name = "policy";
+    ck_assert_ptr_nonnull(hone_rests_precision(&report, pool));
     /* hostile and long words of a runner */
     memset(flags, 'x', sizeof(flags) - 1);
     flags[sizeof(flags) - 1] = '\0';
@@ -187,6 +192,50 @@ START_TEST(rests_are_short_and_plain)
     ck_assert_ptr_null(strchr(text, '\033'));
     report.rests_on = NULL;
     ck_assert_ptr_null(hone_rests_text(&report, pool));
+}
+END_TEST
+
+START_TEST(every_part_at_its_longest_stands_whole)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    char word[400];
+    memset(word, 'x', sizeof(word) - 1);
+    word[sizeof(word) - 1] = '\0';
+    const char *list[] = {word, word, word};
+    struct hone_ratio ratios[] = {{.against = "baseline", .ratio = 4.5, .low = 4, .high = 5},
+                                  {.against = HONE_ARM_FAST_MATH,
+                                   .ratio = 0.123456789,
+                                   .low = 1.23456789e-10,
+                                   .high = 1.23456789e+10}};
+    struct hone_rests_report rests = {.rms_error = 1.2e-100,
+                                      .worst_error = 1.2e-100,
+                                      .baseline_rms_error = 1.2e-300,
+                                      .baseline_worst_error = 1.2e-100,
+                                      .has_units = true,
+                                      .is_parents_code = true,
+                                      .units = {list, 3},
+                                      .fast_math = {list, 3},
+                                      .copied = {list, 3},
+                                      .bound_unit = word,
+                                      .flags = word,
+                                      .threads = 99999.9,
+                                      .baseline_threads = 99999.9,
+                                      .n_threads = 100000};
+    struct hone_sizes_report sizes = {.n_planned = 1000000,
+                                      .n_checked = 999999,
+                                      .n_public_timed = 999999,
+                                      .n_hidden_timed = 999999};
+    struct hone_load_report load = {.n_cores = 100000, .is_known = true, .others = 99999.5};
+    struct hone_report report = {.jail = word,
+                                 .percent_of_bound = 352,
+                                 .ratios = {ratios, 2},
+                                 .sizes = &sizes,
+                                 .load = &load,
+                                 .rests_on = &rests};
+    const char *text = hone_rests_text(&report, pool);
+    ck_assert_uint_gt(strlen(text), 400);
+    ck_assert_msg(strstr(text, ", load 99999.5 of 100000 cores") != NULL, "%zu: %s", strlen(text),
+                  text);
 }
 END_TEST
 
@@ -244,4 +293,4 @@ END_TEST
 
 UNIT_MAIN("rests", the_fast_math_baseline_comes_first, tuning_back_to_the_parent,
           same_code_as_the_parent_is_said, rests_are_short_and_plain,
-          an_interval_beside_one_is_told)
+          every_part_at_its_longest_stands_whole, an_interval_beside_one_is_told)

@@ -203,6 +203,47 @@ START_TEST(sparse_with_roles)
 }
 END_TEST
 
+/* RTOL, or RTOL,ATOL: near zero a logarithm errs by a step of its scale. */
+START_TEST(tolerances_have_an_absolute_part)
+{
+    static const struct {
+        const char *said;
+        double rtol, atol; /* rtol 0: refused */
+    } table[] = {{"y=1e-3", 1e-3, 1e-30}, {"y=1e-5,1e-4", 1e-5, 1e-4}, {"2e-3,5e-7", 2e-3, 5e-7},
+                 {"y=1e-3,", 0, 0},       {"y=1e-3,-1", 0, 0},         {"y=1e-3,x", 0, 0},
+                 {"y=,1e-3", 0, 0},       {"y=1e-3,1e-4,1", 0, 0},     {"y=1e-3,inf", 0, 0}};
+    for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
+        char root[] = "/tmp/hone-new-test-XXXXXX";
+        ck_assert_ptr_nonnull(mkdtemp(root));
+        char *dir = hone_path_join(root, "level", NULL);
+        struct hone_pool *pool = hone_pool_new();
+        struct hone_task_new made;
+        struct hone_task *task = NULL;
+        struct hone_err err = HONE_ERR_INIT;
+        const char *said[] = {table[i].said};
+        struct hone_task_new_options options = {
+            .source = "#include <math.h>\nvoid level(const float *x, float *y, int n)\n"
+                      "{ for (int i = 0; i < n; i++) y[i] = log10f(x[i]); }\n",
+            .dir = dir,
+            .tolerances = {said, 1}};
+        int code = hone_task_new(&options, pool, &made, &err);
+        if (table[i].rtol > 0) {
+            ck_assert_msg(code == 0, "%s: %s", table[i].said, err.message);
+            ck_assert_int_eq(hone_task_load(dir, &task, NULL), 0);
+            ck_assert_double_eq(task->tolerance[0].rtol, table[i].rtol);
+            ck_assert_double_eq(task->tolerance[0].atol, table[i].atol);
+            hone_task_free(task);
+        } else {
+            ck_assert_msg(code == HONE_E_ARG, "%s", table[i].said);
+            ck_assert_ptr_nonnull(strstr(err.message, "write y=1e-4"));
+        }
+        hone_pool_free(pool);
+        free(dir);
+        ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+    }
+}
+END_TEST
+
 START_TEST(bad_sources_are_explained)
 {
     static const struct {
@@ -226,6 +267,8 @@ START_TEST(bad_sources_are_explained)
         {"float *f(const float *x, float *y, int n) {}", NULL, "returns a pointer", HONE_E_ARG},
         {"struct s { int a; }; void f(const struct s *x, float *y, int n) {}", NULL,
          "pass each member as an array of its own", HONE_E_ARG},
+        {"struct s { int w; float *a; }; float f(struct s x) { return x.a[0]; }", NULL,
+         "is not taken: pass its members as parameters", HONE_E_ARG},
         {"typedef struct { int a; } s_t; void f(const s_t *x, float *y, int n) {}", NULL,
          "member 1 of element i is x[3*i + 1]", HONE_E_ARG},
         {"void f(const double complex *x, float *y, int n) {}", NULL, "in turn", HONE_E_ARG},
@@ -577,7 +620,46 @@ START_TEST(making_a_task)
 }
 END_TEST
 
-UNIT_MAIN("task_new", the_baseline_holds_the_loops, recursion_is_wrapped, its_own_world_comes_along,
-          headers_in_headers_end, accesses, bytes_are_not_bools, packs_work_at_once,
-          sparse_with_roles, bad_sources_are_explained, making_a_task,
-          rename_leaves_comments_and_strings)
+/* A reference that is a function has the task's parameters, or the pack's oracle would not compile. */
+START_TEST(references_of_cuda)
+{
+    static const struct {
+        const char *reference, *message; /* NULL: taken */
+    } table[] = {
+        {"ITEM(item) { PUT_y(item, x(item)); }", NULL},
+        {"void twice(const float *x, float *y, float a, int64_t n) { y[0] = x[n - 1] * a; }", NULL},
+        {"void twice(int n, float a, const float *x, float *y) { y[0] = x[n - 1] * a; }",
+         "void twice(const float *x, float *y, float a, int64_t n)"},
+        {"void twice(const float *x, float *y, float a, int n) { y[0] = x[n - 1] * a; }",
+         "other parameters than the task"},
+        {"void other(const float *x, float *y, float a, int64_t n) { }", "nor a function 'twice'"},
+    };
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
+        char root[] = "/tmp/hone-new-test-XXXXXX";
+        struct hone_err err = HONE_ERR_INIT;
+        struct hone_task_new made;
+        ck_assert_ptr_nonnull(mkdtemp(root));
+        const struct hone_task_new_options options = {
+            .source =
+                "__global__ void k(const float *x, float *y, float a, int n)\n"
+                "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = a * x[i]; "
+                "}\n"
+                "void twice(const float *x, float *y, float a, int n, cudaStream_t s)\n"
+                "{ k<<<(n + 255) / 256, 256, 0, s>>>(x, y, a, n); }\n",
+            .is_cuda = true,
+            .reference = table[i].reference,
+            .dir = hone_pool_printf(pool, "%s/pack", root)};
+        int code = hone_task_new(&options, pool, &made, &err);
+        ck_assert_msg(code == (table[i].message ? HONE_E_ARG : 0), "row %zu: %s", i, err.message);
+        if (table[i].message)
+            ck_assert_msg(strstr(err.message, table[i].message), "row %zu: %s", i, err.message);
+        ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+    }
+}
+END_TEST
+
+UNIT_MAIN("task_new", references_of_cuda, the_baseline_holds_the_loops, recursion_is_wrapped,
+          its_own_world_comes_along, headers_in_headers_end, accesses, bytes_are_not_bools,
+          packs_work_at_once, sparse_with_roles, tolerances_have_an_absolute_part,
+          bad_sources_are_explained, making_a_task, rename_leaves_comments_and_strings)

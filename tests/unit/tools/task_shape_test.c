@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "tests/unit/unit.h"
 #include "tools/task/c_expand.h"
+#include "tools/task/extent.h"
 #include "tools/task/size_poly.h"
 #include "tools/task/task_new.h"
 #include "workspace/base/file.h"
@@ -73,6 +74,22 @@ static const struct {
      "s[h,w] | d[h,w]"},
     {"void clampd(const float *s, float *d, int w, int h) { for (int y = 0; y < h; y++) for (int x "
      "= 0; x < w; x++) { int xx = x + 1 < w ? x + 1 : w - 1; d[y * w + x] = s[y * w + xx]; } }",
+     "s[h,w] | d[h,w]"},
+    /* a helper or a choice keeps values inside, in each way that people write it */
+    {"static int clampi(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v; }\nvoid "
+     "blurc(unsigned char *d, const unsigned char *s, int stride, int w, int h) { for (int y = 0; "
+     "y < h; y++) for (int x = 0; x < w; x++) d[y * stride + x] = s[clampi(y + 2, 0, h - 1) * "
+     "stride + clampi(x + 2, 0, w - 1)]; }",
+     "s[h*stride - stride + w] | d[h*stride - stride + w] | stride >= w"},
+    {"static int keep(int v, int lo, int hi) { if (v < lo) return lo; if (v > hi) return hi; "
+     "return v; }\nvoid blurk(float *d, const float *s, int w, int h) { for (int y = 0; y < h; "
+     "y++) "
+     "for (int x = 0; x < w; x++) d[y * w + x] = s[keep(y + 2, 0, h - 1) * w + keep(x + 2, 0, w - "
+     "1)]; }",
+     "s[h,w] | d[h,w]"},
+    {"void blurt(float *d, const float *s, int w, int h) { for (int y = 0; y < h; y++) for (int x "
+     "= 0; x < w; x++) { int xx = x + 3 > w - 1 ? w - 1 : x + 3 < 0 ? 0 : x + 3; d[y * w + x] = "
+     "s[y * w + xx]; } }",
      "s[h,w] | d[h,w]"},
     /* in place, behind a macro; what is not written stays */
     {"#define IX(i, j) ((i) * n + (j))\nvoid jacobi(int n, int t, double *A, double *B) { for (int "
@@ -147,6 +164,13 @@ static const struct {
      "* "
      "sizeof(*y)); for (int i = 0; i < n; i++) y[i * m] = x[i]; }",
      "x[n] | y[n,m]"},
+    /* what data point to: as long as the fill in front, where sizeof says that it counts elements */
+    {"#include <string.h>\nvoid hist(const unsigned char *x, int n, int *b) { memset(b, 0, 256 * "
+     "sizeof(int)); for (int i = 0; i < n; i++) __atomic_fetch_add(&b[x[i]], 1, 0); }",
+     "x[n] | b[256]"},
+    {"#include <string.h>\nvoid hist(const unsigned char *x, int n, int *b) { memset(b, 0, 1024); "
+     "for (int i = 0; i < n; i++) __atomic_fetch_add(&b[x[i]], 1, 0); }",
+     "x[n] | b[n]"},
     /* numbers: a byte to look for, a shift; an integer of a loop is a size */
     {"long find(const char *s, long n, char c, int shift) { long k = 0; for (long i = 0; i < n; "
      "i++) k += s[i] == c; return k << shift; }",
@@ -298,5 +322,62 @@ START_TEST(polynomials)
 }
 END_TEST
 
-UNIT_MAIN("task_shape", shapes_are_told, sizes_can_be_borne, the_rest_is_asked_for,
-          hostile_sources_end, polynomials)
+/* Operations are told where the loops tell them exactly, and nowhere else. */
+START_TEST(operations_are_counted)
+{
+    static const struct {
+        const char *source, *want;
+    } table[] = {
+        {"void axpy(float *y, const float *x, float a, int n) { for (int i = 0; i < n; i++) y[i] = "
+         "y[i] + a * x[i]; }",
+         "2*n"},
+        {"void mm(const double *a, const double *b, double *c, int n, int m, int k) { for (int i = "
+         "0; i < n; i++) for (int j = 0; j < m; j++) { double s = 0; for (int t = 0; t < k; t++) s "
+         "+= a[i * k + t] * b[t * m + j]; c[i * m + j] = s; } }",
+         "2*n*m*k"},
+        {"static float sq(float v) { return v * v; }\nvoid norm(const float *x, const int *w, "
+         "float "
+         "*y, int n) { for (int i = 1; i < n; i++) { int k = w[i] * 3 + 1; y[i] = sqrtf(sq(x[i]) + "
+         "sq(x[i - 1])) * (float)k; } }",
+         "5*n - 5"},
+        {"void tri(const float *a, float *y, int n) { for (int i = 0; i < n; i++) { float s = 0; "
+         "for "
+         "(int j = 0; j < i; j++) s += a[i * n + j]; y[i] = s; } }",
+         NULL}, /* half of n*n */
+        {"void relu(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = x[i] > 0 "
+         "? 2 * x[i] : 0; }",
+         NULL},
+        {"#include <math.h>\nvoid ex(const float *x, float *y, int n) { for (int i = 0; i < n; "
+         "i++) "
+         "y[i] = expf(x[i]) + 1; }",
+         NULL}, /* many instructions */
+        {"void add(const int *x, int *y, int n) { for (int i = 0; i < n; i++) y[i] = x[i] + 1; }",
+         NULL}, /* integers */
+        {"typedef float real;\nvoid mix(const real *x, float *y, int n) { for (int i = 0; i < n; "
+         "i++) y[i] = x[i] * x[i] + 1.5f; }",
+         NULL},
+        {"void csr(const int *p, const double *v, double *y, int n) { for (int i = 0; i < n; i++) "
+         "{ "
+         "double s = 0; for (int k = p[i]; k < p[i + 1]; k++) s += v[k]; y[i] = s; } }",
+         NULL},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_err err = HONE_ERR_INIT;
+        struct hone_prototype *proto = hone_pool_alloc(pool, sizeof(*proto));
+        const char *names[HONE_LIMIT_AXES + HONE_LIMIT_TENSORS];
+        struct hone_extent *x;
+        ck_assert_int_eq(hone_prototype_parse(table[i].source, NULL, pool, proto, &err), 0);
+        for (size_t p = 0; p < proto->n_params; p++)
+            names[p] = proto->params[p].name;
+        ck_assert_int_eq(hone_extent_open(table[i].source, proto, names, pool, &x, &err), 0);
+        const char *got = hone_extent_operations(x);
+        ck_assert_msg((!got && !table[i].want) ||
+                          (got && table[i].want && strcmp(got, table[i].want) == 0),
+                      "row %zu: %s", i, got ? got : "none");
+    }
+}
+END_TEST
+
+UNIT_MAIN("task_shape", operations_are_counted, shapes_are_told, sizes_can_be_borne,
+          the_rest_is_asked_for, hostile_sources_end, polynomials)

@@ -352,6 +352,33 @@ START_TEST(segments_roll)
 }
 END_TEST
 
+START_TEST(several_types_are_read_and_no_other)
+{
+    static const char *const types[] = {"search.", "commit", NULL};
+    char *dir SCRATCH = scratch();
+    struct hone_ledger *ledger HONE_CLEANUP(hone_ledger_close_ptr) = NULL;
+    struct hone_ledger_place place = {.segment = 0};
+    struct hone_json *data HONE_AUTOJSON = hone_json_new_object();
+    OK(hone_ledger_open(dir, &ledger, err));
+    add(ledger, 1);
+    OK(hone_ledger_append(ledger, "test.report", data, NULL, err));
+    OK(hone_ledger_append(ledger, "commit", data, NULL, err));
+    OK(hone_ledger_append(ledger, "model.ask", data, NULL, err));
+    add(ledger, 5);
+    struct seen seen = {.n = 0}, followed = {.n = 0};
+    OK(hone_ledger_scan_types(ledger, types, see, &seen, err));
+    OK(hone_ledger_follow_types(ledger, types, &place, see, &followed, err));
+    const struct seen *both[] = {&seen, &followed};
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_uint_eq(both[i]->n, 3);
+        ck_assert_uint_eq(both[i]->numbers[1], 3);
+        ck_assert_uint_eq(both[i]->numbers[2], 5);
+    }
+    OK(hone_ledger_follow_types(ledger, types, &place, see, &followed, err));
+    ck_assert_uint_eq(followed.n, 3);
+}
+END_TEST
+
 START_TEST(a_follower_sees_each_record_once)
 {
     char *dir SCRATCH = scratch();
@@ -396,4 +423,5 @@ UNIT_MAIN("ledger", a_scan_for_one_type_reads_that_and_tells_of_all_damage, crc_
           torn_tail_of_a_killed_neighbour_is_cut_at_append,
           damaged_line_is_reported_and_the_rest_read, damaged_last_line_keeps_its_number,
           processes_share_the_numbers, threads_share_a_ledger, full_disk_leaves_no_torn_record,
-          record_limits, segments_roll, a_follower_sees_each_record_once)
+          record_limits, segments_roll, several_types_are_read_and_no_other,
+          a_follower_sees_each_record_once)

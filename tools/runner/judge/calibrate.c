@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "workspace/base/clock.h"
-#include "workspace/base/order.h"
+#include "workspace/base/order_stats.h"
 
 #define DEFAULT_BUDGET_MS 60000
 #define MAX_SEEDS         8

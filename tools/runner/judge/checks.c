@@ -22,7 +22,7 @@
 
 #include "tools/runner/judge/near.h"
 #include "workspace/base/clock.h"
-#include "workspace/base/order.h"
+#include "workspace/base/order_stats.h"
 
 #define BASELINE_LOOKS 4
 #define PROBE_ITEMS    32                    /* to learn what an item costs */

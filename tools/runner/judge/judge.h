@@ -13,6 +13,7 @@
 #include "tools/format/job.h"
 #include "tools/format/report.h"
 #include "tools/runner/arena/arm.h"
+#include "tools/runner/binary/hot_loop.h"
 #include "tools/runner/build/build.h"
 #include "tools/runner/values/compare.h"
 #include "tools/runner/judge/contents.h"
@@ -118,6 +119,7 @@ struct hone_judge {
     struct hone_frame frame;
     struct hone_rests rests; /* what the result rests on */
     struct hone_array remarks;
+    struct hone_hot_loop hot_loop; /* target cpu, with stage profile */
     bool wants_again; /* nobody could be found who is to blame: the job is done once more */
     bool is_again;    /* this is that second time */
     bool was_timed;

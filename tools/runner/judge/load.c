@@ -276,8 +276,8 @@ static void note_drift(struct hone_judge *judge, const struct hone_rounds *round
     }
 }
 
-void hone_load_end(struct hone_load_meter *meter, struct hone_judge *judge,
-                   const struct hone_rounds *rounds, struct hone_workload_report *ret)
+static struct hone_load_report *close_meter(struct hone_load_meter *meter, struct hone_judge *judge,
+                                            size_t n_arms)
 {
     struct hone_load_sample now;
     take_sample(meter, &now);
@@ -286,7 +286,6 @@ void hone_load_end(struct hone_load_meter *meter, struct hone_judge *judge,
     if (now.now_ns - meter->last.now_ns >= WINDOW_NS / 2)
         close_window(meter, &now);
     struct hone_load_report *load = hone_pool_alloc(judge->pool, sizeof *load);
-    struct hone_arm_load *arms = hone_pool_alloc(judge->pool, rounds->n_lanes * sizeof *arms);
     *load = (struct hone_load_report){
         .n_cores = meter->n_cores,
         .is_known = now.is_known,
@@ -295,18 +294,41 @@ void hone_load_end(struct hone_load_meter *meter, struct hone_judge *judge,
         .free_cores = (double)meter->n_cores - mean,
         .steal = (now.steal_ns - meter->first.steal_ns) / wall,
         .throttled_percent = 100 * (now.throttled_ns - meter->first.throttled_ns) / wall,
-        .arms = {.v = arms, .n = rounds->n_lanes}};
+        .arms = {.v = hone_pool_alloc(judge->pool, n_arms * sizeof(struct hone_arm_load)),
+                 .n = n_arms}};
+    return load;
+}
+
+static struct hone_arm_load arm_load(const struct hone_load_meter *meter, const char *name,
+                                     double busy, double threads, double others)
+{
+    return (struct hone_arm_load){.arm = name,
+                                  .busy = busy,
+                                  .threads = threads,
+                                  .slowdown = hone_load_slowdown(threads, meter->n_cores, others)};
+}
+
+struct hone_load_report *hone_load_end_alone(struct hone_load_meter *meter,
+                                             struct hone_judge *judge, double busy)
+{
+    struct hone_load_report *load = close_meter(meter, judge, 1);
+    double threads = hone_load_threads(busy, busy, waited_share(meter, judge, 0), meter->n_cores);
+    *(struct hone_arm_load *)load->arms.v =
+        arm_load(meter, judge->slots[0].name, busy, threads, load->others);
+    return load;
+}
+
+void hone_load_end(struct hone_load_meter *meter, struct hone_judge *judge,
+                   const struct hone_rounds *rounds, struct hone_workload_report *ret)
+{
+    struct hone_load_report *load = close_meter(meter, judge, rounds->n_lanes);
+    struct hone_arm_load *arms = load->arms.v;
     for (size_t i = 0; i < rounds->n_lanes; i++) {
-        double mean_busy, busy = busy_threads(&rounds->lanes[i], rounds->n, &mean_busy);
-        double threads = hone_load_threads(
-            busy, mean_busy,
-            waited_share(meter, judge, (size_t)(rounds->lanes[i].slot - judge->slots)),
-            meter->n_cores);
-        arms[i] =
-            (struct hone_arm_load){.arm = rounds->lanes[i].name,
-                                   .busy = busy,
-                                   .threads = threads,
-                                   .slowdown = hone_load_slowdown(threads, meter->n_cores, mean)};
+        const struct hone_lane *lane = &rounds->lanes[i];
+        double mean_busy, busy = busy_threads(lane, rounds->n, &mean_busy);
+        double waited = waited_share(meter, judge, (size_t)(lane->slot - judge->slots));
+        double threads = hone_load_threads(busy, mean_busy, waited, meter->n_cores);
+        arms[i] = arm_load(meter, lane->name, busy, threads, load->others);
     }
     ret->load = load;
     struct hone_ratio *ratios = (struct hone_ratio *)ret->ratios.v;
@@ -396,6 +418,7 @@ static void doubt_worst(struct hone_judge *judge)
 {
     const struct hone_workload_report *worst = NULL;
     double most = HONE_LOAD_MOST;
+    size_t slower = 0;
     for (size_t w = 0; w < judge->n_workloads; w++)
         for (size_t i = 1; i < judge->n_slots; i++) {
             struct hone_load_room room = room_of(judge, &judge->workloads[w], judge->slots[i].name);
@@ -403,12 +426,18 @@ static void doubt_worst(struct hone_judge *judge)
                 continue;
             most = fmax(room.up, room.down);
             worst = &judge->workloads[w];
+            slower = i;
         }
-    if (worst != NULL)
-        hone_judge_doubt(judge,
-                         "other processes used %.1f of %lld cores while workload '%s' was timed, "
-                         "and the arms need different numbers of them",
-                         worst->load->others, (long long)worst->load->n_cores, worst->id);
+    if (worst == NULL || worst->load->arms.n <= slower)
+        return;
+    const struct hone_arm_load *arms = worst->load->arms.v;
+    hone_judge_doubt(judge,
+                     "the machine was busy while workload '%s' was timed: other processes used "
+                     "%.1f of %lld cores, which slows one version more than the other (threads: "
+                     "%s %.0f, %s %.0f); measure again when it is idle",
+                     worst->id, worst->load->others, (long long)worst->load->n_cores,
+                     judge->slots[0].name, arms[0].threads, judge->slots[slower].name,
+                     arms[slower].threads);
 }
 
 void hone_load_conclude(struct hone_judge *judge)

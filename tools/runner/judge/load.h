@@ -39,6 +39,11 @@ void hone_load_round(struct hone_load_meter *meter); /* between rounds */
 void hone_load_end(struct hone_load_meter *meter, struct hone_judge *judge,
                    const struct hone_rounds *rounds, struct hone_workload_report *ret);
 
+/* The same of calls of the candidate alone, which nobody compares (a profile). The report has one
+ * arm, with how many threads it kept busy, and lives in the judge's pool. */
+struct hone_load_report *hone_load_end_alone(struct hone_load_meter *meter,
+                                             struct hone_judge *judge, double busy);
+
 /* The whole: report->load, what load says against claiming as doubts, and the ratio of the whole
  * against arm `other` (1 is the first behind the candidate), whose interval is to be widened by
  * what the workloads' load may have changed together: that does not average out as noise does. */

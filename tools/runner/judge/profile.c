@@ -11,226 +11,54 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/runner/judge/load.h"
+#include "tools/runner/machine/cpu_bottleneck.h"
 #include "tools/runner/machine/perf.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/limits.h"
 
 #define PROFILE_NS   (30 * HONE_NS_PER_MS)
 #define ROUNDS       3
+#define MOST_ROUNDS  64
+#define LOOK_NS      (300 * HONE_NS_PER_MS) /* a shorter look at the load is within its steps */
 #define MAX_COUNTERS 24
-#define MAX_FOUND    12
 #define MAX_REMARKS  64
-#define SHORT_NS     5000.0
 
-struct facts { /* of one call on the profiled workload */
-    double call_ns, cpu_ns;
-    double flops, bytes;             /* by the task's formulas */
-    double flops_share, bytes_share; /* of the ceilings, 0..1 */
-    double threads_busy;
-    double ipc, miss_rate; /* NaN without counters */
-    double n_threads;
-    const struct hone_remark *remarks;
-    size_t n_remarks;
-};
-
-struct rule {
-    const char *class_name;
-    const char *text;
-    const char *advice;
-    /* Score above 0 when it fires; *ret_line is the source line, when there is one. */
-    double (*score)(const struct facts *f, int64_t *ret_line);
-};
-
-static const struct hone_remark *find_remark(const struct facts *f, enum hone_remark_kind kind,
-                                             const char *const *words, size_t n_words)
-{
-    for (size_t i = 0; i < f->n_remarks; i++) {
-        if (f->remarks[i].kind != kind)
-            continue;
-        for (size_t w = 0; w < n_words; w++) {
-            if (strstr(f->remarks[i].message, words[w]) != NULL)
-                return &f->remarks[i];
-        }
-    }
-    return NULL;
-}
-
-static double near_roof(const struct facts *f, int64_t *ret_line)
-{
-    (void)ret_line;
-    double share = fmax(f->flops_share, f->bytes_share);
-    return share > 0.87 ? 1 : 0;
-}
-
-static double too_short(const struct facts *f, int64_t *ret_line)
-{
-    (void)ret_line;
-    return f->call_ns < SHORT_NS ? 0.9 : 0;
-}
-
-static double parallelism(const struct facts *f, int64_t *ret_line)
-{
-    (void)ret_line;
-    if (f->n_threads < 2 || f->call_ns < 10 * SHORT_NS || f->threads_busy > 0.7 * f->n_threads)
-        return 0;
-    return 1 - f->threads_busy / f->n_threads;
-}
-
-static double chain(const struct facts *f, int64_t *ret_line)
-{
-    static const char *const words[] = {"reorder floating-point", "reduction", "unsafe fp math",
-                                        "fold-left"};
-    const struct hone_remark *remark =
-        find_remark(f, HONE_REMARK_MISSED, words, HONE_COUNTOF(words));
-    if (remark == NULL || f->flops_share > 0.3)
-        return 0;
-    *ret_line = remark->line;
-    return 0.7;
-}
-
-static double strided(const struct facts *f, int64_t *ret_line)
-{
-    static const char *const words[] = {"stride", "gather", "not consecutive", "non-consecutive",
-                                        "complicated access pattern"};
-    const struct hone_remark *remark =
-        find_remark(f, HONE_REMARK_MISSED, words, HONE_COUNTOF(words));
-    if (remark == NULL)
-        return 0;
-    *ret_line = remark->line;
-    return 0.75;
-}
-
-static double math_calls(const struct facts *f, int64_t *ret_line)
-{
-    static const char *const words[] = {"function call", "call to",
-                                        "relevant stmt not supported: "};
-    const struct hone_remark *remark =
-        find_remark(f, HONE_REMARK_MISSED, words, HONE_COUNTOF(words));
-    if (remark == NULL || f->flops_share > 0.3)
-        return 0;
-    *ret_line = remark->line;
-    return 0.55;
-}
-
-static double not_vectorized(const struct facts *f, int64_t *ret_line)
-{
-    bool has_any = false;
-    const struct hone_remark *missed = NULL;
-    for (size_t i = 0; i < f->n_remarks; i++) {
-        has_any = has_any || f->remarks[i].kind == HONE_REMARK_VECTORIZED;
-        if (missed == NULL && f->remarks[i].kind == HONE_REMARK_MISSED)
-            missed = &f->remarks[i];
-    }
-    if (missed == NULL || f->flops_share > 0.5)
-        return 0;
-    *ret_line = missed->line;
-    return has_any ? 0.3 : 0.6;
-}
-
-static double no_reuse(const struct facts *f, int64_t *ret_line)
-{
-    (void)ret_line;
-    bool is_dense = f->bytes > 0 && f->flops / f->bytes > 8;
-    return is_dense && f->flops_share < 0.35 ? 0.5 * (1 - f->flops_share) : 0;
-}
-
-static double memory_bound(const struct facts *f, int64_t *ret_line)
-{
-    (void)ret_line;
-    return f->bytes_share > 0.5 && f->bytes_share > f->flops_share ? f->bytes_share * 0.8 : 0;
-}
-
-static double compute_bound(const struct facts *f, int64_t *ret_line)
-{
-    (void)ret_line;
-    return f->flops_share > 0.4 && f->flops_share >= f->bytes_share ? f->flops_share * 0.8 : 0;
-}
-
-static double mixed(const struct facts *f, int64_t *ret_line)
-{
-    (void)f;
-    (void)ret_line;
-    return 0.05;
-}
-
-static const struct rule rules[] = {
-    {"near_roof", "more than 87 % of a measured ceiling", "stop, or change the algorithm",
-     near_roof},
-    {"too_short", "a call takes less than 5 us",
-     "measure larger workloads; call overhead and clock dominate", too_short},
-    {"strided", "the compiler names an access that jumps through memory",
-     "interchange loops, or copy into a contiguous buffer", strided},
-    {"parallelism_bound", "busy threads below 70 % of the allowed ones",
-     "parallelise the outer loop; balance the parts", parallelism},
-    {"latency_chain",
-     "a floating-point reduction keeps its order and the arithmetic rate is below 30 %",
-     "several accumulators, or allow reassociation for this loop", chain},
-    {"math_call_bound", "a scalar call inside a loop that is not vectorised",
-     "a vectorisable approximation, or fewer calls", math_calls},
-    {"not_vectorized", "loops that the compiler did not vectorise",
-     "restrict, simpler bounds, no aliasing, or intrinsics", not_vectorized},
-    {"no_reuse", "more than 8 operations a byte, but below 35 % of the arithmetic ceiling",
-     "tile for registers and caches", no_reuse},
-    {"memory_bound", "more than 50 % of the memory ceiling",
-     "fewer bytes: fuse, narrow, avoid write-allocate", memory_bound},
-    {"compute_bound", "more than 40 % of the arithmetic ceiling",
-     "wider vectors, fewer instructions per result", compute_bound},
-    {"mixed", "no single cause", "look at the remarks", mixed},
-};
-
-static int by_score(const void *a, const void *b)
-{
-    double x = ((const struct hone_bottleneck *)a)->score,
-           y = ((const struct hone_bottleneck *)b)->score;
-    return (x < y) - (x > y);
-}
-
-static void find_bottlenecks(struct hone_judge *judge, const struct facts *f,
-                             struct hone_profile_report *ret)
-{
-    struct hone_bottleneck *found =
-        hone_pool_alloc(judge->pool, HONE_COUNTOF(rules) * sizeof *found);
-    size_t n = 0;
-    for (size_t i = 0; i < HONE_COUNTOF(rules); i++) {
-        int64_t line = 0;
-        double score = rules[i].score(f, &line);
-        if (!(score > 0))
-            continue;
-        found[n++] = (struct hone_bottleneck){
-            .class_name = rules[i].class_name,
-            .score = score,
-            .rule = hone_pool_printf(
-                judge->pool,
-                "%s (threads busy %.2f of %.0f, %.1f %% of arithmetic, %.1f %% of bandwidth)",
-                rules[i].text, f->threads_busy, f->n_threads, 100 * f->flops_share,
-                100 * f->bytes_share),
-            .advice = rules[i].advice,
-            .line = line,
-        };
-    }
-    qsort(found, n, sizeof *found, by_score);
-    ret->bottlenecks = (struct hone_array){.v = found, .n = n};
-}
-
-/* The least disturbed of a few rounds. */
+/* The least disturbed of a few rounds; short ones go on until the load can be seen. */
 static int best_call(struct hone_arena *arena, const struct hone_calls *calls,
-                     struct hone_call_time *ret, struct hone_err *err)
+                     struct hone_call_time *ret, int64_t *ret_n, struct hone_err *err)
 {
     struct hone_call_time best = {.wall_ns = INT64_MAX};
-    for (int i = 0; i < ROUNDS && arena->is_alive; i++) {
+    int64_t start = hone_now_ns(), n = 0;
+    while (arena->is_alive &&
+           (n < ROUNDS || (n < MOST_ROUNDS && hone_now_ns() - start < LOOK_NS))) {
         struct hone_call_time now = {0};
         int code = hone_arena_call(arena, calls, &now, err);
         if (code < 0)
             return code;
+        n++;
         if (arena->is_alive && now.wall_ns < best.wall_ns)
             best = now;
     }
     *ret = best;
+    *ret_n = n;
     return 0;
 }
 
+static void look_at_load(struct hone_judge *judge, struct hone_load_meter *meter,
+                         const struct hone_call_time *time, struct hone_cpu_facts *f)
+{
+    double busy = (double)time->cpu_ns / (double)hone_max_i64(time->wall_ns, 1);
+    struct hone_load_report *load = hone_load_end_alone(meter, judge, busy);
+    f->others = load->others;
+    f->n_cores = (double)load->n_cores;
+    f->slowdown = ((const struct hone_arm_load *)load->arms.v)->slowdown;
+    if (judge->report->load == NULL)
+        judge->report->load = load;
+}
+
 /* Warm call, then as many as fill PROFILE_NS, counted (perf NULL: not). */
-static int run_calls(struct hone_judge *judge, struct facts *f, struct hone_perf *perf,
+static int run_calls(struct hone_judge *judge, struct hone_cpu_facts *f, struct hone_perf *perf,
                      struct hone_perf_value *values, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_slot *slot = &judge->slots[0];
@@ -243,12 +71,16 @@ static int run_calls(struct hone_judge *judge, struct facts *f, struct hone_perf
             hone_perf_read(perf, before);
         calls.n_calls = hone_max_i64(1, PROFILE_NS / hone_max_i64(time.wall_ns, 1));
         calls.timeout_ns = judge->call_timeout_ns + 20 * PROFILE_NS;
-        code = best_call(slot->arena, &calls, &time, err);
+        struct hone_load_meter meter;
+        int64_t n_rounds = 1;
+        hone_load_begin(&meter, judge);
+        code = best_call(slot->arena, &calls, &time, &n_rounds, err);
+        look_at_load(judge, &meter, &time, f);
         if (perf != NULL)
             hone_perf_read(perf, values);
         for (size_t i = 0; i < HONE_PERF_MAX && perf != NULL; i++)
-            values[i].value =
-                (values[i].value - before[i].value) / (double)(ROUNDS * calls.n_calls);
+            values[i].value = (values[i].value - before[i].value) /
+                              (double)(hone_max_i64(n_rounds, 1) * calls.n_calls);
     }
     *ret = slot->arena->end;
     f->call_ns = (double)time.wall_ns / (double)calls.n_calls;
@@ -256,18 +88,48 @@ static int run_calls(struct hone_judge *judge, struct facts *f, struct hone_perf
     return code;
 }
 
+/* A loop's remark stands at its head, its instructions may stem from the lines behind: the last
+ * head at or before one of them is its own. */
+static bool is_of_hot_loop(const struct hone_judge *judge, const struct hone_remark *remarks,
+                           size_t i)
+{
+    for (size_t l = 0; l < judge->hot_loop.n_lines; l++) {
+        int64_t line = judge->hot_loop.lines[l];
+        size_t last = judge->remarks.n;
+        for (size_t k = 0; k < judge->remarks.n; k++)
+            if (remarks[k].kind != HONE_REMARK_NOTE && remarks[k].line <= line)
+                last = k;
+        if (last == i)
+            return true;
+    }
+    return false;
+}
+
+static void keep_hot_remarks(struct hone_judge *judge, struct hone_cpu_facts *f)
+{
+    const struct hone_remark *all = judge->remarks.v;
+    struct hone_remark *kept = hone_pool_alloc(judge->pool, (judge->remarks.n + 1) * sizeof *kept);
+    for (size_t i = 0; i < judge->remarks.n; i++)
+        if (!judge->hot_loop.is_known || is_of_hot_loop(judge, all, i))
+            kept[f->n_remarks++] = all[i];
+    f->remarks = kept;
+    f->is_hot_vector = judge->hot_loop.is_known && judge->hot_loop.is_vector;
+}
+
 static int fill_facts(struct hone_judge *judge, const struct hone_workload *workload,
-                      struct facts *f, struct hone_err *err)
+                      struct hone_cpu_facts *f, struct hone_err *err)
 {
     int code = hone_judge_least_work(judge, workload, &f->flops, &f->bytes, err);
     double seconds = f->call_ns / 1e9;
-    f->flops_share = judge->machine.flops > 0 ? f->flops / seconds / judge->machine.flops : 0;
+    /* the ceiling is of all cores */
+    double cores = fmax((double)judge->machine.n_cores, 1);
+    double flops = judge->machine.flops * fmin((double)judge->n_threads, cores) / cores;
+    f->flops_share = flops > 0 ? f->flops / seconds / flops : 0;
     f->bytes_share =
         judge->machine.memory_rate > 0 ? f->bytes / seconds / judge->machine.memory_rate : 0;
     f->threads_busy = f->call_ns > 0 ? f->cpu_ns / f->call_ns : 0;
     f->n_threads = (double)judge->n_threads;
-    f->remarks = judge->remarks.v;
-    f->n_remarks = judge->remarks.n;
+    keep_hot_remarks(judge, f);
     return code;
 }
 
@@ -279,7 +141,7 @@ static void add(struct hone_counter *counters, size_t *n, const char *name, doub
             .name = name, .value = value, .unit = unit, .parent_value = (double)NAN};
 }
 
-static void report_counters(struct hone_judge *judge, struct facts *f,
+static void report_counters(struct hone_judge *judge, struct hone_cpu_facts *f,
                             const struct hone_perf_value *values, bool has_perf,
                             struct hone_profile_report *ret)
 {
@@ -287,12 +149,13 @@ static void report_counters(struct hone_judge *judge, struct facts *f,
     size_t n = 0;
     add(counters, &n, "call_ns", f->call_ns, "ns");
     add(counters, &n, "cpu_per_wall", f->threads_busy, "threads");
-    add(counters, &n, "gflops", f->flops / f->call_ns, "Gflop/s");
-    add(counters, &n, "percent_of_flops", 100 * f->flops_share, "%");
+    double flops = judge->task->is_flops_guessed ? (double)NAN : f->flops; /* add leaves it out */
+    add(counters, &n, "gflops", flops / f->call_ns, "Gflop/s");
+    add(counters, &n, "percent_of_flops", flops > 0 ? 100 * f->flops_share : flops, "%");
     add(counters, &n, "gbytes", f->bytes / f->call_ns, "GB/s");
     add(counters, &n, "percent_of_memory", 100 * f->bytes_share, "%");
     if (f->bytes > 0)
-        add(counters, &n, "flops_per_byte", f->flops / f->bytes, "flop/byte");
+        add(counters, &n, "flops_per_byte", flops / f->bytes, "flop/byte");
     for (size_t i = 0; i < HONE_PERF_MAX && has_perf; i++)
         add(counters, &n, values[i].name, values[i].value, "per call");
     if (has_perf) {
@@ -327,7 +190,7 @@ int hone_cpu_profile(struct hone_judge *judge, struct hone_outcome *ret, struct 
     struct hone_slot *slot = &judge->slots[0];
     const struct hone_workload *workload = hone_judge_heaviest(judge);
     struct hone_profile_report *report = hone_pool_alloc(judge->pool, sizeof *report);
-    struct facts f = {.ipc = (double)NAN, .miss_rate = (double)NAN};
+    struct hone_cpu_facts f = {.ipc = (double)NAN, .miss_rate = (double)NAN, .slowdown = 1};
     struct hone_perf perf;
     struct hone_perf_value values[HONE_PERF_MAX] = {0};
     struct hone_err why = HONE_ERR_INIT;
@@ -355,7 +218,7 @@ int hone_cpu_profile(struct hone_judge *judge, struct hone_outcome *ret, struct 
     report->remarks =
         (struct hone_array){.v = judge->remarks.v,
                             .n = judge->remarks.n < MAX_REMARKS ? judge->remarks.n : MAX_REMARKS};
-    find_bottlenecks(judge, &f, report);
+    hone_cpu_bottlenecks(&f, judge->pool, &report->bottlenecks);
     report->workload = workload->id;
     judge->report->profile = report;
     return 0;

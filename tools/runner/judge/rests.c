@@ -314,25 +314,17 @@ static const char *flags_of(const struct hone_judge *judge)
     return text[0] != '\0' ? text : NULL;
 }
 
+/* Of the workload that comes nearest to its bound. */
 static const char *bound_unit(const struct hone_judge *judge)
 {
-    bool has_device = hone_target_traits(judge->target->name)->has_device;
-    const char *precision =
-        judge->task->compute_precision != NULL ? judge->task->compute_precision : "float32";
-    bool is_short = strstr(precision, "16") != NULL || strcmp(precision, "tfloat32") == 0 ||
-                    bits_of(judge->task) == 16;
     const struct hone_workload_report *most = NULL;
     for (size_t w = 0; w < judge->n_workloads; w++)
         if (most == NULL || judge->workloads[w].percent_of_bound > most->percent_of_bound)
             most = &judge->workloads[w];
     if (most == NULL || most->bound_by == NULL)
         return NULL;
-    if (strcmp(most->bound_by, "bytes") == 0)
-        return "memory at its measured rate";
-    if (has_device && is_short)
-        return "tensor cores";
-    return strcmp(precision, "float64") == 0 ? "float64 multiply-add units"
-                                             : "float32 multiply-add units";
+    return strcmp(most->bound_by, "bytes") == 0 ? "memory at its measured rate"
+                                                : judge->machine.flops_unit;
 }
 
 static void fill_units(struct hone_judge *judge, struct hone_rests_report *ret)
@@ -394,7 +386,9 @@ static void say(struct hone_judge *judge, const struct hone_rests_report *rests)
                         "less accurate than the baseline: %.3g times its rms error, within the "
                         "tolerance",
                         factor);
-    if (report->percent_of_bound > WRONG_BOUND && rests->has_units && rests->units.n == 0)
+    bool is_source_counted = judge->task->is_flops_guessed; /* a better algorithm needs less */
+    if (report->percent_of_bound > WRONG_BOUND && rests->has_units && rests->units.n == 0 &&
+        !is_source_counted)
         hone_judge_doubt(judge,
                          "it needs %.2g of the time that %s need at least, and holds no unit that "
                          "is faster: the bound is wrong or the kernel does less work",

@@ -193,11 +193,11 @@ bool hone_rounds_done(const struct hone_rounds *rounds, int64_t start_ns)
         return rounds->n >= FEWEST && spent > hone_rounds_most_ns(plan);
     if (spent + spent / (int64_t)rounds->n > plan->budget_ns)
         return true;
-    const struct hone_stop_rule rule = {.min_pairs = plan->min_pairs,
-                                        .wide_pairs = 10,
-                                        .enough_pairs = 20,
-                                        .wide_log = 0.1,
-                                        .claim_half = 0.03};
+    const struct hone_confidence_rule rule = {.min_pairs = plan->min_pairs,
+                                              .wide_pairs = 10,
+                                              .enough_pairs = 20,
+                                              .wide_log = 0.1,
+                                              .claim_half = 0.03};
     size_t use[HONE_MAX_ROUNDS], n_use = quiet_for_others(rounds, use);
     for (size_t i = 1; i < rounds->n_lanes; i++) {
         struct hone_interval ratio = ratio_of(rounds, i);

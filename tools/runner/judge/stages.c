@@ -134,6 +134,13 @@ static size_t core_of(const struct hone_task *task, enum hone_distribution *ret)
     return n;
 }
 
+/* A short look at one size, for what a call takes there. */
+static bool is_look(const struct hone_judge *judge)
+{
+    return judge->job->axes != NULL && hone_judge_is_tier(judge, HONE_TIER_SCREEN) &&
+           hone_judge_has_stage(judge, "run");
+}
+
 /* The core and some others; then, as long as that is cheap, what is left. */
 static int verify_case(struct hone_judge *judge, const struct hone_workload *workload,
                        struct hone_outcome *ret, struct hone_err *err)
@@ -148,6 +155,10 @@ static int verify_case(struct hone_judge *judge, const struct hone_workload *wor
                                    .with_baseline = true};
     size_t n_core = core_of(judge->task, dists);
     plan.n_dists = n_core + (is_small ? 2 : 1);
+    if (is_look(judge)) {
+        plan.n_dists = 1; /* the plain content */
+        return hone_sizes_check(judge, &plan, ret, err);
+    }
     if (has_long_axis(judge->task, workload)) /* of those that would be dealt, one is chosen */
         dists[n_core++] = HONE_DIST_BORDERS;
     hone_contents_deal(judge, workload, dists, n_core, plan.n_dists);
@@ -453,6 +464,27 @@ static enum hone_reason reason_of(const struct hone_judge *judge, const struct h
     return why_inconclusive(judge);
 }
 
+/* What the source's own loops do stands in for a guess, which is far too low. The floor of a claim
+ * still rests on the guess. */
+static bool use_counted(struct hone_judge *judge, struct hone_workload_report *report)
+{
+    double flops = 0;
+    size_t c = 1;
+    while (c < judge->n_cases && strcmp(judge->cases[c].id, report->id) != 0)
+        c++;
+    if (judge->task->flops_counted == NULL || c == judge->n_cases || !(report->bound_ns > 0) ||
+        !(judge->machine.flops > 0) ||
+        hone_task_eval(judge->task, judge->task->flops_counted, &judge->cases[c], &flops, NULL) < 0)
+        return false;
+    double was = report->bound_ns;
+    report->least_flops = flops;
+    report->flops_ns = flops / judge->machine.flops * 1e9;
+    report->bound_ns = fmax(report->bytes_ns, report->flops_ns);
+    report->bound_by = report->bytes_ns >= report->flops_ns ? "bytes" : "flops";
+    report->percent_of_bound *= report->bound_ns / was;
+    return true;
+}
+
 /* A share of what a guess allows is no figure. */
 static void leave_out_percents(struct hone_judge *judge)
 {
@@ -500,10 +532,13 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
         hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_TIMES * sizeof *ratios);
     double bound = 0;
     const struct hone_ratio *worst = NULL;
+    bool is_told = !judge->task->is_flops_guessed || judge->task->flops_counted != NULL;
+    for (size_t w = 0; judge->task->is_flops_guessed && w < judge->n_workloads; w++)
+        is_told = use_counted(judge, &judge->workloads[w]) && is_told;
     for (size_t w = 0; w < judge->n_workloads; w++)
         bound += log(fmax(judge->workloads[w].percent_of_bound, 1e-9)) / (double)judge->n_workloads;
     report->percent_of_bound = exp(bound);
-    if (judge->task->is_flops_guessed)
+    if (!is_told)
         leave_out_percents(judge);
     judge->was_timed = true;
     judge->timed_end = (struct hone_outcome)HONE_OUTCOME_INIT;
@@ -553,7 +588,8 @@ int hone_judge_ensure_ceilings(struct hone_judge *judge, struct hone_err *err)
                                            .n_cores = judge->machine.n_cores,
                                            .copy_bytes_per_s = judge->machine.memory_rate,
                                            .flops_per_s = judge->machine.flops,
-                                           .peak_flops_per_s = judge->machine.flops};
+                                           .peak_flops_per_s = judge->machine.flops,
+                                           .flops_unit = judge->machine.flops_unit};
     judge->report->machine = report;
     return 0;
 }

@@ -112,8 +112,8 @@ const char *hone_ratio_word(double low, double high, double least_gain)
     return "inconclusive";
 }
 
-bool hone_should_stop(const struct hone_stop_rule *rule, const struct hone_interval *log_ratio,
-                      double aa_noise, size_t n_pairs)
+bool hone_should_stop(const struct hone_confidence_rule *rule,
+                      const struct hone_interval *log_ratio, double aa_noise, size_t n_pairs)
 {
     if (n_pairs < rule->min_pairs)
         return false;

@@ -6,7 +6,7 @@
 #ifndef HONE_RUNNER_STATS_H
 #define HONE_RUNNER_STATS_H
 
-#include "workspace/base/order.h" /* hone_median, hone_quantile */
+#include "workspace/base/order_stats.h" /* hone_median, hone_quantile */
 
 struct hone_interval {
     double mid, low, high;
@@ -37,7 +37,7 @@ struct hone_interval hone_combine_logs(const struct hone_interval *logs, size_t 
 const char *hone_ratio_word(double low, double high, double least_gain);
 
 /* The fixed stop rule of a comparison; see docs/decisions. */
-struct hone_stop_rule {
+struct hone_confidence_rule {
     size_t min_pairs;    /* never before */
     size_t wide_pairs;   /* from here on a clear difference ends it */
     size_t enough_pairs; /* from here on a narrow interval ends it */
@@ -45,7 +45,7 @@ struct hone_stop_rule {
     double claim_half;   /* from enough_pairs on: narrower than this to either side, and the whole
                             interval beyond the least gain, ends it too; 0: never */
 };
-bool hone_should_stop(const struct hone_stop_rule *rule, const struct hone_interval *log_ratio,
-                      double aa_noise, size_t n_pairs);
+bool hone_should_stop(const struct hone_confidence_rule *rule,
+                      const struct hone_interval *log_ratio, double aa_noise, size_t n_pairs);
 
 #endif

@@ -72,24 +72,41 @@ static void describe_failure(const struct hone_build *build, const char *arm,
                              : hone_reason_row(build->reason)->meaning);
 }
 
-/* A compile of its own, as the compiler links what it assembles; without the text the build stands.
- */
-static void show_assembly(struct hone_judge *judge, struct hone_build_request *req)
+/* A compile of its own, as the compiler links what it assembles. */
+static int read_assembly(struct hone_judge *judge, struct hone_build_request *req,
+                         struct hone_assembly_request *ret, struct hone_err *err)
 {
     HONE_AUTOFREE char *scratch = scratch_of(judge, &judge->slots[0]);
-    struct hone_build_report *report = judge->report->build;
-    struct hone_err why = HONE_ERR_INIT;
-    struct hone_assembly_request in = {.kind = "asm",
-                                       .file = hone_pool_printf(judge->pool, "%s.c", req->arm),
-                                       .source = req->source,
-                                       .wanted = judge->job->assembly_kernel};
+    *ret = (struct hone_assembly_request){.kind = "asm",
+                                          .file = hone_pool_printf(judge->pool, "%s.c", req->arm),
+                                          .source = req->source,
+                                          .wanted = judge->job->assembly_kernel};
     req->scratch_dir = scratch;
     req->want_remarks = false;
-    if (hone_build_assembly(req, judge->pool, &in.text, &in.len, &why) < 0)
-        report->assembly_note = hone_pool_printf(judge->pool, "no assembly: %.300s", why.message);
-    else
-        hone_assembly_read(&in, judge->pool, report);
+    return hone_build_assembly(req, judge->pool, &ret->text, &ret->len, err);
 }
+
+/* Without the text the build stands, and remarks of all loops count. */
+static void use_assembly(struct hone_judge *judge, struct hone_build_request *req, bool is_shown,
+                         bool finds_loop)
+{
+    struct hone_build_report *report = judge->report->build;
+    struct hone_assembly_request text;
+    struct hone_err why = HONE_ERR_INIT;
+    int code = read_assembly(judge, req, &text, &why);
+    if (code == 0 && finds_loop)
+        hone_hot_loop_find(text.text, text.len, text.file, &judge->hot_loop);
+    if (code == 0 && is_shown)
+        hone_assembly_read(&text, judge->pool, report);
+    else if (is_shown)
+        report->assembly_note = hone_pool_printf(judge->pool, "no assembly: %.300s", why.message);
+}
+
+#ifdef __x86_64__
+enum { CAN_FIND_LOOP = 1 };
+#else
+enum { CAN_FIND_LOOP = 0 }; /* hot_loop.h reads x86-64 */
+#endif
 
 static int cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
                          const struct hone_point *point, struct hone_outcome *ret,
@@ -137,8 +154,9 @@ static int cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
         *judge->report->build = build.report;
         judge->remarks = build.remarks;
     }
-    if (shows && build.reason == HONE_REASON_BUILT)
-        show_assembly(judge, &req);
+    bool finds_loop = CAN_FIND_LOOP && req.want_remarks && build.remarks.n > 0;
+    if (build.reason == HONE_REASON_BUILT && (shows || finds_loop))
+        use_assembly(judge, &req, shows, finds_loop);
     if (build.reason != HONE_REASON_BUILT)
         describe_failure(&build, slot->name, ret);
     return 0;

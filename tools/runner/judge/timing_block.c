@@ -281,7 +281,7 @@ void hone_timing_note(struct hone_timing_lane *lane, const struct hone_timing_su
 }
 
 /* First guess of a call's time: single calls, then a few, until the hand-over does not matter; with
- * other content each time, or kept answers would make it. */
+ * other content each time, or kept answers would make it. Sets that no call reads get none. */
 int hone_timing_estimate(struct hone_timing_run *run, struct hone_timing_lane *lane,
                          struct hone_outcome *ret, struct hone_err *err)
 {
@@ -291,7 +291,7 @@ int hone_timing_estimate(struct hone_timing_run *run, struct hone_timing_lane *l
     lane->n_sets = room;
     for (int64_t n = 1, tries = 0; tries < 8; tries++) {
         struct hone_call_time time = {0};
-        hone_judge_fill_many(judge, judge->counter, room);
+        hone_judge_fill_many(judge, judge->counter, hone_min_i64(n, room));
         judge->counter += (uint64_t)room;
         lane->call_ns = isfinite(best) ? best : 0;
         int code =

@@ -60,6 +60,7 @@ void hone_machine_facts(struct hone_machine *ret)
     ret->n_cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
                                                                : sysconf(_SC_NPROCESSORS_ONLN);
     ret->cache_bytes = last_cache();
+    ret->flops_unit = "float32 multiply-add units";
 }
 
 static bool read_stored(const char *path, struct hone_machine *machine)

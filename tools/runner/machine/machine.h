@@ -11,12 +11,13 @@
 
 struct hone_machine {
     char cpu[128];
-    int64_t n_cores;      /* allowed to us */
-    int64_t cache_bytes;  /* last level */
-    double memory_rate;   /* bytes/s, the better of reading and copying, all cores, out of caches */
-    double cache_rate;    /* the same inside the last-level cache */
-    double flops;         /* float32 multiply-adds counted as two, all cores */
-    double fastest_flops; /* any way that gives the task's precision; 0: the same */
+    int64_t n_cores;     /* allowed to us */
+    int64_t cache_bytes; /* last level */
+    double memory_rate;  /* bytes/s, the better of reading and copying, all cores, out of caches */
+    double cache_rate;   /* the same inside the last-level cache */
+    double flops;        /* float32 multiply-adds counted as two, all cores */
+    const char *flops_unit; /* what flops are of: "float32 multiply-add units" */
+    double fastest_flops;   /* any way that gives the task's precision; 0: the same */
     bool is_measured;
 };
 void hone_machine_facts(struct hone_machine *ret); /* all but the rates */

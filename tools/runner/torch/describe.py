@@ -4,6 +4,8 @@
 import ast
 import copy
 import json
+import math
+import os
 import re
 import sys
 import time
@@ -21,9 +23,13 @@ max signal rand remove exit free step item class new delete this operator templa
 xor NAN INFINITY NULL main stream select send recv link access open close pause sync times wait kill pipe dup""".split())
 NAMES = "float16 bfloat16 float32 float64 int8 int32 int64 bool uint8 int16".split()
 equal, nan_to_num = torch.equal, torch.nan_to_num  # before a module puts others in their place
-MAX_TENSORS, MAX_AXES = 16, 16
+MAX_TENSORS, MAX_AXES = 64, 16
+MOST_STATE = 1024  # tensors of a module that are joined to fewer
+STEPS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32)  # of which a legal size may have to be a multiple
 SMALL = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
-SLOW_SECONDS, SLOW_BASE, MOST_ELEMENTS = 0.004, 3, 2 << 20
+SLOW_SECONDS, MOST_ELEMENTS = 0.004, 2 << 20
+SLOW_SMALL, SLOW_FIXED = 0.2, 0.05
+SLOW_BASE = max(3, int(os.environ.get("HONE_TORCH_SECONDS", "60")) // 20)  # of processor time
 
 
 def dtype_name(tensor):
@@ -91,15 +97,15 @@ class Trial:
         self.names = execute(text, sizes, False)
         self.model = construct(self.names)
         n_state = sum(1 for k in self.model.state_dict() if not k.endswith("num_batches_tracked"))
-        if n_state >= MAX_TENSORS - 1:
-            raise Refused("%d tensors of state; a task has at most %d tensors" % (n_state, MAX_TENSORS))
+        if n_state > MOST_STATE:
+            raise Refused("%d tensors of state; at most %d are read" % (n_state, MOST_STATE))
         self.arguments = list(self.names["get_inputs"]())
         self.state = {k: v for k, v in self.model.state_dict().items() if not k.endswith("num_batches_tracked")}
         before = {k: v.clone() for k, v in self.state.items()}
         given = copy.deepcopy(self.arguments)
-        start = time.perf_counter()
+        start = time.process_time()
         self.outputs = outputs_of(self.model(*given))
-        self.seconds = time.perf_counter() - start
+        self.seconds = time.process_time() - start
         self.changed = [k for k, v in self.state.items() if not equal(v, before[k])]
 
     def again(self, seed):
@@ -150,15 +156,21 @@ def check_honest(trial):
 
 
 class Describer:
-    def __init__(self, text, form):
-        self.text, self.form = text, form
+    def __init__(self, text, form, fixed=None):
+        self.text, self.form, self.fixed = text, form, fixed or {}
         self.tree = parse(text)
         self.public = literals(self.tree)
         self.axes = list(form.axes) if form else used_by_inputs(self.tree, self.public)
+        self.axes = [a for a in self.axes if a not in self.fixed]
         self.base, self.first = self.smallest()
         self.multiple, self.least = {}, {}
 
+    def is_legal(self, sizes):
+        return all(eval(c, {}, {**self.public, **sizes}) for c in (self.form.constraints if self.form else []))
+
     def attempt(self, **sizes):
+        if not self.is_legal({**self.base, **sizes}):
+            return None
         try:
             trial = Trial(self.text, {**self.base, **sizes})
         except Refused:
@@ -171,25 +183,46 @@ class Describer:
     def smallest(self):
         why = None
         for most in SMALL:
-            base = {a: min(self.public[a], most) for a in self.axes}
+            base = {**self.fixed, **{a: min(self.public[a], most) for a in self.axes}}
             try:
+                if not self.is_legal(base):
+                    raise ValueError("a constraint does not hold")
                 trial = Trial(self.text, base)
+                if trial.seconds > SLOW_SMALL:
+                    base, trial = self.smaller(base, trial)
                 if trial.seconds > SLOW_BASE:
                     raise Refused("a forward pass takes %.0f s even at small sizes" % trial.seconds)
                 return base, trial
             except Refused:
                 raise
+            except (AttributeError, ImportError, NameError) as wrong:  # no size mends these
+                raise Refused("this torch (%s) does not run the module: %s" % (torch.__version__, str(wrong)[:200]))
             except Exception as wrong:
                 why = wrong
             if all(base[a] == self.public[a] for a in self.axes):
                 break
         raise Refused("the module does not run at small sizes: %s: %s" % (type(why).__name__, str(why)[:200]))
 
+    def smaller(self, base, trial):
+        """Each axis as small as the module takes it."""
+        for axis in self.axes:
+            for least in (2, 8, 24, 64):
+                if least >= base[axis]:
+                    break
+                try:
+                    found = Trial(self.text, {**base, axis: least})
+                except Exception:
+                    continue
+                if found.seconds < trial.seconds and all(t.numel() > 0 for t in found.tensors()):
+                    base, trial = {**base, axis: least}, found
+                    break
+        return base, trial
+
     def settle(self):
         """Which axes can vary, in which steps and from where."""
         for axis in list(self.axes):
             at = self.base[axis]
-            for step in (1, 2, 3, 4, 8, 16, 32):
+            for step in STEPS:
                 if at % step == 0 and self.public[axis] % step == 0 and all(
                         self.attempt(**{axis: at + k * step}) for k in (1, 2, 3)):
                     self.multiple[axis] = step
@@ -227,6 +260,10 @@ class Describer:
         tries = list(moving)
         if len(moving) == 1:
             tries += list(self.lines(moving[0], tensor, dim))
+        if len(moving) > 1:
+            tries += ["%s + %s" % (a, b) for a in moving for b in moving if a < b]
+        if len(moving) == 1:
+            tries.append("%s*%s" % (moving[0], moving[0]))
         product = "*".join(moving)
         if moving:
             unit = eval(product, {}, self.base)
@@ -236,8 +273,10 @@ class Describer:
         for one in tries:
             if self.fits(tensor, dim, one):
                 return one
-        raise Refused("the size of dimension %d of tensor %d depends on %s in a way that no formula was found for"
+        why = TooMany("the size of dimension %d of tensor %d depends on %s in a way that no formula was found for"
                       % (dim, tensor, ", ".join(moving) or "several sizes at once"))
+        why.axes = set(moving) if len(self.axes) > len(moving) else None
+        raise why
 
     def lines(self, axis, tensor, dim):
         at, here = self.base[axis], self.samples[0][1][tensor][dim]
@@ -248,6 +287,9 @@ class Describer:
                 if (at + plus) // down == here:
                     yield "(%s + %d)//%d" % (axis, plus, down)
             yield "%s//%d + %d" % (axis, down, here - at // down)
+        for down in range(2, 9):
+            for up in range(2, 9):
+                yield "%s//%d*%d + %d" % (axis, down, up, here - at // down * up)
 
     def bound(self, i):
         """The axis whose value is the first that the integers of argument i must not have."""
@@ -288,9 +330,9 @@ class Describer:
 
     @staticmethod
     def timed(trial):
-        start = time.perf_counter()
+        start = time.process_time()
         trial.again(1)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
 
 def argument_names(model, n):
@@ -299,11 +341,20 @@ def argument_names(model, n):
     return names + ["x%d" % i for i in range(len(names), n)]
 
 
+class TooMany(Refused):
+    """More tensors or sizes than a task has: joining the state may help, or fewer axes that vary."""
+    axes = None
+
+
 class Pack:
-    def __init__(self, d, wanted_name):
-        self.d, self.namer = d, Namer()
+    def __init__(self, d, wanted_name, is_joined=False):
+        self.d, self.namer, self.is_joined = d, Namer(), is_joined
         self.axes, self.by_formula, self.record = {}, {}, {"axes": {}, "arguments": [], "state": {}}
         self.name = self.namer.name(wanted_name)
+        for axis, value in d.fixed.items():
+            here = self.by_formula.setdefault(str(value), self.namer.name(axis))
+            self.axes[here] = {"type": "const", "value": value}
+            self.record["axes"][here] = axis
         for axis in d.axes:
             here = self.namer.name(axis)
             most = max([d.public[axis]] + [w[axis] for w in d.sizes])
@@ -327,7 +378,7 @@ class Pack:
             here = self.namer.name(hint)
             self.axes[here] = {"type": "expr", "expression": words}
         if len(self.axes) > MAX_AXES:
-            raise Refused("more than %d sizes" % MAX_AXES)
+            raise TooMany("more than %d sizes" % MAX_AXES)
         self.by_formula[formula] = here
         return here
 
@@ -338,13 +389,15 @@ class Pack:
         told = self.told(i).get("role")
         if tensor.dtype == torch.bool:
             return {"role": "mask"}
+        if told and "below" in told:
+            return {"role": told["role"], "bound": self.axis_of(str(told["below"]), "values")}
         if told:
             return told
-        axis = self.d.bound(i) if i is not None and self.d.form and not tensor.is_floating_point() else None
+        axis = self.d.bound(i) if i is not None and not tensor.is_floating_point() else None
         if axis:
             return {"role": "index", "bound": self.axis_of(axis if axis in self.d.axes else str(self.d.public[axis]), axis)}
         if not tensor.is_floating_point():
-            raise Refused("an integer input: which values are legal is not known (%s)" % key)
+            raise Refused("an integer input: which values are legal is not known (%s)" % (key or "argument %d" % i))
         if key.endswith("running_var") or is_positive:
             return {"role": "positive"}
         return {"role": "weight" if key and tensor.dim() > 1 else "activation"}
@@ -377,7 +430,14 @@ class Pack:
                 self.record["arguments"].append({"value": value})
             else:
                 raise Refused("get_inputs gives a %s" % type(value).__name__)
+        groups = self.groups(number) if self.is_joined else {}
         for key, value in trial.state.items():
+            group = next((g for g in groups.values() if key in g), None)
+            if group is not None:
+                if key == group[0]:
+                    self.join(group)
+                number += 1
+                continue
             here = self.namer.name(key.replace(".", "_"))
             self.inputs[here] = {"shape": self.shape(number, value, here), "dtype": dtype_name(value),
                                  **self.role(key, value, False), "static": True}
@@ -394,9 +454,39 @@ class Pack:
             self.outputs[here] = {"shape": self.shape(number, value, here), "dtype": dtype}
             number += 1
         if len(self.inputs) + len(self.outputs) > MAX_TENSORS:
-            raise Refused("%d tensors, a task has at most %d" % (len(self.inputs) + len(self.outputs), MAX_TENSORS))
+            raise TooMany("%d tensors, a task has at most %d" % (len(self.inputs) + len(self.outputs), MAX_TENSORS))
         if not self.inputs:
             raise Refused("no input tensor")
+
+
+    def groups(self, number):
+        """Which tensors of the state stand in one input, by kind: those of known sizes, by how long a row is that is summed."""
+        found = {}
+        for i, (key, value) in enumerate(self.d.first.state.items()):
+            dims = [self.d.formula(number + i, k) for k in range(value.dim())]
+            if value.dtype == torch.float32 and all(d.isdigit() for d in dims):
+                found.setdefault(kind_of(key, value), []).append(key)
+        return {kind: keys for kind, keys in found.items() if len(keys) > 1}
+
+    def join(self, keys):
+        """One input of all elements, in the order of state_dict; drawn as large as the tensors would be."""
+        kind, row = kind_of(keys[0], self.d.first.state[keys[0]])
+        here = self.namer.name(kind + ("_%d" % row if row else ""))
+        count = sum(self.d.first.state[key].numel() for key in keys)
+        self.inputs[here] = {"shape": [self.axis_of(str(count), "n")], "dtype": "float32",
+                             "role": "positive" if kind == "variances" else "activation", "static": True}
+        if row:
+            self.inputs[here]["scale"] = row ** -0.5
+        self.record["state"][here] = keys
+
+
+def kind_of(key, value):
+    """(kind, the power of four of elements that its rows have at most; 0: no matrix)"""
+    if key.endswith("running_var"):
+        return "variances", 0
+    if value.dim() < 2:
+        return "vectors", 0
+    return "weights", 4 ** math.ceil(math.log(max(value[0].numel(), 1), 4))
 
 
 def needs_positive(trial):
@@ -407,29 +497,98 @@ def needs_positive(trial):
     return not is_finite(torch.randn_like) and is_finite(lambda a: torch.rand_like(a) + 0.1)
 
 
+def moved(pack, width):
+    """The bytes of all tensors, as a formula: those of known sizes as one number, equal terms counted."""
+    known, terms = 0, {}
+    for t in list(pack.inputs.values()) + list(pack.outputs.values()):
+        sizes = [pack.axes[a] for a in t["shape"]]
+        n = math.prod([width.get(t["dtype"], 1)] + [size["value"] for size in sizes if size["type"] == "const"])
+        moving = "*".join(a for a in t["shape"] if pack.axes[a]["type"] != "const")
+        if moving:
+            terms[moving] = terms.get(moving, 0) + n
+        else:
+            known += n
+    return " + ".join(["%d*%s" % (n, text) for text, n in terms.items()] + ([str(known)] if known or not terms else []))
+
+
+def packed(d, wanted_name):
+    is_positive = needs_positive(d.first)
+    pack = Pack(d, wanted_name)
+    try:
+        pack.fill(is_positive)
+    except TooMany:
+        pack = Pack(d, wanted_name, True)
+        pack.fill(is_positive)
+    return pack
+
+
+def settled(text, form, fixed=None):
+    d = Describer(text, form, fixed)
+    check_honest(d.first)
+    d.settle()
+    d.sample()
+    return d
+
+
+def held(d, wanted_name):
+    """The sizes that are to have one value, {axis: value}: those that the module keeps as numbers, so that its kernel is for one
+    value of them, and where the state has to be joined those that it depends on."""
+    found = {}
+    try:
+        pack = packed(d, wanted_name)
+    except TooMany as why:
+        first = len(d.first.tensors()) - len(d.first.outputs) - len(d.first.state)
+        of_state = [s[first:first + len(d.first.state)] for _, s in d.samples]
+        changed = [[a for a in d.axes if z[a] != d.base[a]] for z, _ in d.samples]
+        moving = why.axes or {c[0] for c, s in zip(changed, of_state) if len(c) == 1 and s != of_state[0]}
+        if not moving:
+            raise
+        d = settled(d.text, d.form, {**d.fixed, **{a: d.base[a] for a in moving}})
+        found.update(d.fixed)
+        d.sizes = [d.base]
+        pack = packed(d, wanted_name)
+    kernel = naive.kernel(d.first, pack)
+    for axis in d.axes:
+        trial = d.attempt(**{axis: d.base[axis] + d.multiple[axis]})
+        if trial is not None and naive.kernel(trial, pack) != kernel:
+            found[axis] = d.base[axis]
+    found.update({a: d.base[a] for a in d.base if a not in d.axes and d.base[a] != d.public[a]})
+    for axis in found:
+        for part in (1, 2, 4, 8, 16):  # of the module's own size, what is cheap
+            trial = d.attempt(**{**found, axis: d.public[axis] // part}) if d.public[axis] // part > found[axis] else None
+            if trial is not None and trial.seconds < SLOW_FIXED and trial.elements() < MOST_ELEMENTS:
+                found[axis] = d.public[axis] // part
+                break
+    return found
+
+
 def describe(text, wanted_name):
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
     form = forms.read(json.loads(text)) if text.startswith(forms.BUNDLE) else None
     text = form.text if form else text
-    d = Describer(text, form)
-    check_honest(d.first)
-    d.settle()
-    d.sample()
+    d = settled(text, form)
+    d.sizes = [d.base]
+    fixed = held(d, wanted_name)
+    if fixed and fixed != d.fixed:
+        d = settled(text, form, fixed)
     d.sizes = d.workloads()
-    pack = Pack(d, wanted_name)
-    pack.fill(needs_positive(d.first))
+    pack = packed(d, wanted_name)
+    kernel = naive.kernel(d.first, pack)
     width = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "int32": 4, "int64": 8, "int16": 2}
-    total = " + ".join("*".join([str(width.get(t["dtype"], 1))] + t["shape"])
-                       for t in list(pack.inputs.values()) + list(pack.outputs.values()))
-    lines = [{here: size[there] for here, there in pack.record["axes"].items()} for size in d.sizes]
+    total = moved(pack, width)
+    lines = [{here: size[there] for here, there in pack.record["axes"].items() if there in d.axes} for size in d.sizes]
     said = {} if form is None else {
         "module": text, "description": form.description,
         "stored": [{**s, "input": pack.by_argument[s["input"]]} for s in form.stored if s["input"] in pack.by_argument]}
+    words = r"[A-Za-z_]\w*"
+    kept = [c for c in (form.constraints if form else []) if set(re.findall(words, c)) & set(d.axes)]
+    constraints = [re.sub(words, lambda m: pack.by_formula.get(m.group(0)) or str(d.base.get(m.group(0), d.public[m.group(0)])), c)
+                   for c in kept]
     return {
-        **said, "name": pack.name, "axes": pack.axes, "inputs": pack.inputs, "outputs": pack.outputs, "scalars": pack.scalars,
+        **said, "constraints": constraints, "name": pack.name, "axes": pack.axes, "inputs": pack.inputs, "outputs": pack.outputs, "scalars": pack.scalars,
         "bytes": total, "workloads": lines, "record": MARK + json.dumps(pack.record),
-        "naive": naive.kernel(d.first, pack),
+        "naive": kernel,
     }
 
 
@@ -438,7 +597,6 @@ def main(path):
         text = file.read()
     with open("/work/name") as file:
         wanted = file.read().strip() or "imported"
-    import os
     stream = os.dup(1)
     os.dup2(2, 1)
     try:

@@ -37,16 +37,44 @@ def name_of(name):
     return name
 
 
-def axes_of(definition, rows):
+def of_sizes(c, definition):
+    """The constraint over axes alone, or None: TENSOR.shape[k] is what the definition says of it."""
+    def size(m):
+        shape = ((definition["inputs"].get(m.group(1)) or definition["outputs"].get(m.group(1)) or {}).get("shape")) or []
+        k = int(m.group(2))
+        return str(shape[k]) if -len(shape) <= k < len(shape) else m.group(0)
+    c = re.sub(r"(\w+)\.shape\[(-?\d+)\]", size, c)
+    words = set(re.findall(r"[A-Za-z_]\w*", c))
+    return c if words <= set(definition["axes"]) and re.fullmatch(r"[\w\s+*/%()<>=!-]{1,200}", c) else None
+
+
+def constraints_of(definition):
+    """({axis: formula}, what else must hold between axes that vary)"""
+    axes, tied, others = definition["axes"], {}, []
+    for c in definition.get("constraints") or []:
+        text = of_sizes(c, definition)
+        if text is None and re.search(r"\w\[-1\]", c):
+            raise Refused("rows of different lengths, whose sum is a size (%s): the reference reads them in a loop over values, "
+                          "which is not traced" % c[:100])
+        if text is None:
+            raise Refused("a constraint that no axis can be computed from: %s" % c[:100])
+        m = re.fullmatch(r"\s*(\w+)\s*==\s*([\w\s+*/()-]+)", text)
+        if m and m.group(1) == m.group(2).strip():
+            continue
+        known = {n: a["value"] for n, a in axes.items() if a.get("type") == "const"}
+        if set(re.findall(r"[A-Za-z_]\w*", text)) <= set(known):
+            if not eval(text, {"__builtins__": {}}, known):
+                raise Refused("a constraint that does not hold: %s" % c[:100])
+        elif m and axes[m.group(1)].get("type") == "var":
+            tied[m.group(1)] = m.group(2)
+        else:
+            others.append(text.strip())
+    return tied, others
+
+
+def axes_of(definition, rows, tied):
     """(var names, lines that give every axis its value, in an order in which they can be executed)"""
     var, lines = [], []
-    tied = {}
-    for c in definition.get("constraints") or []:
-        m = re.fullmatch(r"\s*(\w+)\s*==\s*([\w\s+*/()-]+)", c)
-        axes = definition["axes"]
-        if not m or axes.get(m.group(1), {}).get("type") != "var" or not set(re.findall(r"[A-Za-z_]\w*", m.group(2))) <= set(axes):
-            raise Refused("a constraint that no axis can be computed from: %s" % c[:100])
-        tied[m.group(1)] = m.group(2)
     for name, axis in definition["axes"].items():
         name_of(name)
         kind = axis.get("type")
@@ -90,7 +118,8 @@ def read(files):
         raise Refused("custom_inputs_entrypoint: inputs that a function draws are not judged with hidden content")
     rows = workloads_of(files.get("workloads.jsonl", ""))
     form, given, parameters = Form(), [], []
-    form.axes, lines = axes_of(definition, rows)
+    tied, form.constraints = constraints_of(definition)
+    form.axes, lines = axes_of(definition, rows, tied)
     try:
         tree = ast.parse(definition["reference"])
     except SyntaxError as why:

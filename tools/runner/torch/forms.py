@@ -22,18 +22,36 @@ class Form:
     def __init__(self):
         self.text = ""
         self.axes = []  # names of the module-level integers that may vary
+        self.constraints = []  # expressions over such integers that must be true
         self.arguments = []  # [{"name", "dtype", "role"} or {"axis"}] of forward, in order
         self.outputs = []  # [(name, dtype)]
         self.stored = []  # [{"input", "file", "key"}]: what the suite keeps in files
         self.description = self.definition = ""  # definition: its name in the suite
 
 
+def index_of(node):
+    """An index as a value: slices are written out."""
+    if isinstance(node, ast.Tuple):
+        return ast.Tuple([index_of(e) for e in node.elts], ast.Load())
+    if isinstance(node, ast.Slice):
+        return ast.Call(ast.Name("slice", ast.Load()), [e or ast.Constant(None) for e in (node.lower, node.upper, node.step)], [])
+    return node
+
+
+PUT_PART = """
+def put_part(whole, index, value):
+    whole = whole.clone()
+    whole[index] = value
+    return whole
+"""
+
+
 class Plain(ast.NodeTransformer):
     """A reference function as torch.fx can trace it: no checks, no notes, float32 in place of narrower casts, and what is
     written into an output as a whole as a new value of its name."""
 
-    def __init__(self, outputs=()):
-        self.outputs, self.parts = set(outputs), 0
+    def __init__(self, outputs=(), singles=()):
+        self.outputs, self.singles, self.parts = set(outputs), set(singles), 0
 
     def visit_FunctionDef(self, node):
         node.decorator_list, node.returns = [], None
@@ -75,8 +93,11 @@ class Plain(ast.NodeTransformer):
                 for i, e in enumerate(target.elts)]
         if len(node.targets) == 1 and isinstance(target, ast.Subscript) and self.written(target):
             return self.assign(self.written(target), node.value)
-        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in self.outputs:
-            raise Refused("the reference writes %s in parts, which is not traced" % target.value.id)
+        if ast.unparse(target) in ["%s[0]" % name for name in self.singles]:
+            return self.assign(target.value.id, ast.parse("(%s).reshape(1)" % ast.unparse(node.value), mode="eval").body)
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and len(node.targets) == 1:
+            return self.assign(target.value.id, ast.Call(ast.Name("put_part", ast.Load()), [
+                ast.Name(target.value.id, ast.Load()), index_of(target.slice), node.value], []))
         return node
 
     def visit_AnnAssign(self, node):
@@ -122,8 +143,9 @@ class Plain(ast.NodeTransformer):
         return ast.Assign(targets=[ast.Name(name, ast.Store())], value=value, lineno=1)
 
 
-def plain(node, outputs=()):
-    return ast.unparse(ast.fix_missing_locations(Plain(outputs).visit(node)))
+def plain(node, outputs=(), singles=()):
+    """singles: outputs of one element, which is written by its number."""
+    return ast.unparse(ast.fix_missing_locations(Plain(outputs, singles).visit(node)))
 
 
 def helpers(tree, but):
@@ -172,7 +194,8 @@ def get_init_inputs():
 
 
 def module(head, parameters, result, given):
-    return "import torch\n%s\n%s" % ("\n".join(head), MODULE % ("".join(", " + p for p in parameters), result, ", ".join(given)))
+    head = ["import torch"] + ([PUT_PART] if any("put_part(" in line for line in head) else []) + head
+    return "%s\n%s" % ("\n".join(head), MODULE % ("".join(", " + p for p in parameters), result, ", ".join(given)))
 
 
 def check_dtype(name, dtype):
@@ -201,6 +224,8 @@ def formulas(values, sizes):
     """What a dimension may be of the named sizes, the likeliest first."""
     names = sorted(sizes)
     yield from names
+    if set(values) == {1}:
+        yield "1"
     for i, a in enumerate(names):
         for b in names[i:]:
             yield "%s*%s" % (a, b)
@@ -227,6 +252,13 @@ def formulas(values, sizes):
     yield str(values[0])
 
 
+def holds(formula, sizes, value):
+    try:
+        return eval(formula, {}, dict(sizes)) == value
+    except ZeroDivisionError:
+        return False
+
+
 def fit(name, shapes, sizes):
     """The formulas of a tensor's dimensions over the named sizes: shapes[i] belongs to sizes[i]."""
     if len({len(s) for s in shapes}) != 1:
@@ -234,7 +266,7 @@ def fit(name, shapes, sizes):
     dims = []
     for d in range(len(shapes[0])):
         values = [s[d] for s in shapes]
-        fitting = [f for f in formulas(values, sizes[0]) if all(eval(f, {}, dict(s)) == v for s, v in zip(sizes, values))]
+        fitting = [f for f in formulas(values, sizes[0]) if all(holds(f, s, v) for s, v in zip(sizes, values))]
         if not fitting:
             raise Refused("the size of dimension %d of %s follows from no argument" % (d, name))
         dims.append(fitting[0])

@@ -54,7 +54,8 @@ static int run(const struct hone_python *python, const char *word, const char *d
     int code = hone_jail_start(&spec, &jail, err);
     if (code < 0)
         return code;
-    code = hone_jail_wait(jail, hone_deadline_in_ms(1000 * hone_torch_seconds()), &how, err);
+    int64_t wait_ms = 1000 * HONE_LIMIT_TORCH_PATIENCE * hone_torch_seconds();
+    code = hone_jail_wait(jail, hone_deadline_in_ms(wait_ms), &how, err);
     hone_jail_free(jail);
     if (code == HONE_E_TIMEOUT || how.hit_cpu)
         return hone_fail(err, HONE_E_TIMEOUT, "the module gave no answer within %lld s",

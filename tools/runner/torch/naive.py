@@ -2,23 +2,25 @@
 # A naive C kernel for a traced module: one plain function for each kind of operation, called in the module's order.
 # Sizes are read at run time, so that the kernel works for every legal size. What has no row here is refused by name.
 import math
-import operator
 
 import torch
 import torch.fx
-from torch.fx.passes.shape_prop import ShapeProp
 
+from naive_layers import layer
+from naive_losses import einsum, loss, loss_module
 from naive_parts import BASE, NEEDS, PARTS
+from naive_trace import MADE, trace
 from worker import Refused
 
 READ = {"float16": ("uint16_t", "n_half(%s)", "n_to_half(%s)"), "bfloat16": ("uint16_t", "n_bfloat(%s)", "n_to_bfloat(%s)"),
         "float64": ("double", "(float)%s", "(double)%s"), "int64": ("int64_t", "(float)%s", "(int64_t)%s"),
         "int32": ("int32_t", "(float)%s", "(int32_t)%s"), "bool": ("uint8_t", "(float)(%s != 0)", "%s != 0"),
+        **{k: (k + "_t", "(float)%s", "(" + k + "_t)%s") for k in ("uint8", "int8", "int16")},
         "float32": ("float", "%s", "%s")}  # how an element is kept, read and written
 PART_OF = {"float16": "n_half", "bfloat16": "n_bfloat"}
 BINARY = {"gt": "x > y", "lt": "x < y", "ge": "x >= y", "le": "x <= y", "eq": "x == y", "ne": "x != y",
           "and": "x != 0 && y != 0", "logical_and": "x != 0 && y != 0", "or": "x != 0 || y != 0", "add": "x + y", "sub": "x - y", "mul": "x * y", "truediv": "x / y", "div": "x / y", "pow": "powf(x, y)",
-          "maximum": "x > y ? x : y", "minimum": "x < y ? x : y", "iadd": "x + y", "isub": "x - y", "imul": "x * y",
+          "multiply": "x * y", "subtract": "x - y", "divide": "x / y", "maximum": "x > y ? x : y", "minimum": "x < y ? x : y", "iadd": "x + y", "isub": "x - y", "imul": "x * y",
           "add_": "x + y", "mul_": "x * y", "sub_": "x - y", "div_": "x / y", "itruediv": "x / y"}
 UNARY = {"relu": "x > 0 ? x : 0", "sigmoid": "1 / (1 + expf(-x))", "tanh": "tanhf(x)", "exp": "expf(x)",
          "log": "logf(x)", "sqrt": "sqrtf(x)", "rsqrt": "1 / sqrtf(x)", "abs": "fabsf(x)", "neg": "-x",
@@ -27,10 +29,15 @@ UNARY = {"relu": "x > 0 ? x : 0", "sigmoid": "1 / (1 + expf(-x))", "tanh": "tanh
          "x * fminf(fmaxf(x + 3, 0), 6) / 6", "hardsigmoid": "fminf(fmaxf(x + 3, 0), 6) / 6",
          "relu6": "fminf(fmaxf(x, 0), 6)", "relu_": "x > 0 ? x : 0", "mish": "x * tanhf(x > 20 ? x : log1pf(expf(x)))",
          "selu": "1.0507009873554805f * (x > 0 ? x : 1.6732632423543772f * expm1f(x))",
+         "invert": "x == 0", "logical_not": "x == 0", "expm1": "expm1f(x)", "log1p": "log1pf(x)", "tan": "tanf(x)", "floor": "floorf(x)",
+         "ceil": "ceilf(x)", "round": "rintf(x)", "trunc": "truncf(x)", "exp2": "exp2f(x)", "log2": "log2f(x)", "isnan": "x != x",
+         "bool": "x != 0", "log_sigmoid": "x < 0 ? x - log1pf(expf(x)) : -log1pf(expf(-x))",
          "logsigmoid": "x < 0 ? x - log1pf(expf(x)) : -log1pf(expf(-x))", "sign": "(x > 0) - (x < 0)"}
 SAME = {"contiguous", "clone", "detach", "identity", "dropout", "float", "type_as", "double", "long", "int"}
 REDUCE = {"sum": "+", "mean": "m", "amax": ">", "amin": "<", "prod": "*"}
 
+
+MOST_CONSTANT = 16384  # elements of a tensor that stands in the kernel
 
 SAME_TYPE = object()  # of a tensor's dtype and device
 
@@ -60,7 +67,10 @@ def three(value, n, fill):
 class Writer:
     def __init__(self, trial, pack):
         self.pack, self.trial, self.lines, self.used, self.own, self.n, self.temps = pack, trial, [], [], {}, 0, []
-        self.state = {key: name for name, key in pack.record["state"].items()}
+        self.state, self.ranks = {}, {}
+        for name, key in pack.record["state"].items():
+            self.state.update({key: name} if isinstance(key, str) else {})
+        self.n_parts = 0
         self.buffers = {}
         for name, tensor in pack.inputs.items():
             if tensor["dtype"] not in READ:
@@ -70,6 +80,16 @@ class Writer:
                 continue
             self.lines.append("    struct nt m_%s = {.r = %d, .d = {%s}, .v = (float *)(uintptr_t)%s};" % (
                 name, len(tensor["shape"]), ", ".join(tensor["shape"]) or "0", name))
+        self.ranks = {key: len(pack.inputs[name]["shape"]) for key, name in self.state.items()}
+        for name, keys in pack.record["state"].items():
+            at = 0
+            for i, key in enumerate([] if isinstance(keys, str) else keys):
+                value = trial.state[key]
+                self.state[key], self.ranks[key] = "%s_%d" % (name, i), value.dim()
+                self.own_state(key, name, value.shape, at)
+                at += value.numel()
+        self.heads = list(dict.fromkeys("m_" + name for name in list(pack.inputs) + list(self.state.values())))
+        self.n_head_lines = len(self.lines)
 
     def widen(self, name, tensor):
         if tensor["dtype"] in PART_OF:
@@ -78,6 +98,11 @@ class Writer:
                           "        m_%s.v[i] = %s;" % (name, len(tensor["shape"]), ", ".join(tensor["shape"]) or "0", name, name,
                                                       READ[tensor["dtype"]][1] % (name + "[i]")))
         self.temps.append("m_" + name)
+
+    def own_state(self, key, name, shape, at):
+        """A tensor of the state that stands with others in one input."""
+        self.lines.append("    struct nt m_%s = {.r = %d, .d = {%s}, .v = (float *)(uintptr_t)(%s + %d)}; /* %s */" % (
+            self.state[key], len(shape), ", ".join(map(str, shape)) or "0", name, at, key))
 
     def use(self, name):
         for other in NEEDS.get(name, []):
@@ -105,7 +130,7 @@ class Writer:
     def mapped(self, expression, value):
         key = "n_map%d" % list(self.own).index(expression) if expression in self.own else "n_map%d" % len(self.own)
         self.own[expression] = ("static struct nt %s(struct nt a)\n{\n    struct nt c = n_room(a.r, a.d);\n"
-                                "    for (int64_t i = 0; i < n_count(a); i++) {\n        float x = a.v[i];\n"
+                                "    for (int64_t i = 0; i < n_count(a); i++) {\n        float x = a.v[i];\n        (void)x;\n"
                                 "        c.v[i] = %s;\n    }\n    return c;\n}\n" % (key, expression))
         return self.fresh("%s(%s)" % (key, value.name), value.rank)
 
@@ -116,9 +141,20 @@ class Writer:
         key = "n_map%d" % (list(self.own).index(known) if known in self.own else len(self.own))
         self.own[known] = ("static struct nt %s(struct nt a, struct nt b)\n{\n    struct nt c = n_wide(a, b);\n"
                            "    for (int64_t i = 0; i < n_count(c); i++) {\n"
-                           "        float x = a.v[n_from(a, c, i)], y = b.v[n_from(b, c, i)];\n"
+                           "        float x = a.v[n_from(a, c, i)], y = b.v[n_from(b, c, i)];\n        (void)x;\n"
                            "        c.v[i] = %s;\n    }\n    return c;\n}\n" % (key, expression))
         return self.fresh("%s(%s, %s)" % (key, a.name, b.name), max(a.rank, b.rank))
+
+    def written(self, lines, tensors, rank, known):
+        """A function of its own, from the lines of its body."""
+        key = "n_map%d" % (list(self.own).index(known) if known in self.own else len(self.own))
+        given = ", ".join("struct nt a%d" % i for i in range(len(tensors)))
+        self.own[known] = "static struct nt %s(%s)\n{\n%s\n}\n" % (key, given, "\n".join(lines))
+        return self.fresh("%s(%s)" % (key, ", ".join(t.name for t in tensors)), rank)
+
+    @staticmethod
+    def known(text):
+        return C(text)
 
     def param(self, path, name):
         key = (path + "." if path else "") + name
@@ -145,12 +181,7 @@ class Writer:
                              three(m.stride, n, 1), three(m.padding, n, 0), three(m.dilation, n, 1),
                              three(m.output_padding, n, 0), m.groups)
         if kind[:-2] in ("MaxPool", "AvgPool") and kind[-1] == "d":
-            n = int(kind[-2])
-            if m.ceil_mode or getattr(m, "divisor_override", None) or getattr(m, "return_indices", False):
-                raise Refused("no naive kernel: %s with ceil_mode, a divisor or indices" % kind)
-            return self.call("n_pool", rank, x.name, three(m.kernel_size, n, 1), three(m.stride, n, 1),
-                             three(m.padding, n, 0), three(getattr(m, "dilation", 1), n, 1), int(kind[0] == "M"),
-                             int(getattr(m, "count_include_pad", False)))
+            return self.pooled(kind, x, dict(vars(m)), rank)
         if kind[:-2] == "AdaptiveAvgPool":
             return self.call("n_adaptive", rank, x.name, three(m.output_size, int(kind[-2]), 1))
         if kind.startswith("BatchNorm") and m.track_running_stats:
@@ -220,22 +251,31 @@ class Writer:
             return x.rank
         if name == "getattr" and args[1] in ("T", "mT") and x.rank == 2:
             return self.call("n_permute", 2, x.name, "(int64_t[]){1, 0}")
+        if name == "getattr" and isinstance(x, list) and args[1] in ("values", "indices"):
+            return x[args[1] == "indices"]
         if name == "getattr":
             raise Refused("no naive kernel: tensor.%s" % args[1])
         if name == "getitem" and isinstance(x, (list, tuple)):
             return x[args[1]]
         if name == "getitem" and isinstance(x, T):
             return self.getitem(x, args[1] if isinstance(args[1], tuple) else (args[1],))
+        if name in MADE:
+            return self.made(name, args, more, rank)
         if args and all(isinstance(a, (int, float, C)) for a in args) and not more:
             return self.number(name, args)
         if name in BINARY and len(args) == 2 and not more:
             if name == "pow" and args[1] == 2:
                 return self.mapped("x * x", x)
             return self.binary(BINARY[name], args[0], args[1])
-        if name in ("matmul", "bmm", "mm"):
-            if args[0].rank < 2 or args[1].rank < 2:
-                raise Refused("no naive kernel: matmul of vectors")
-            return self.call("n_matmul", rank, args[0].name, args[1].name)
+        if name in ("matmul", "bmm", "mm", "mv", "dot"):
+            return self.product(args[0], args[1], rank)
+        if name == "put_part":
+            return self.put_part(x, args[1] if isinstance(args[1], tuple) else (args[1],), args[2])
+        if name in ("var", "std"):
+            spread = self.variance(x, args, more, rank)
+            return self.mapped("sqrtf(x)", spread) if name == "std" else spread
+        if name in ("group_norm", "layer_norm", "batch_norm", "normalize", "pad", "unfold"):
+            return getattr(self, name)(x, list(args[1:]), more, rank)
         if name in SAME or name == "to" and self.is_same_type(args[1:], more):
             return x
         if name in ("max", "min") and len(args) == 1 and not more:
@@ -244,6 +284,8 @@ class Writer:
             keep = int(more.get("keepdim", args[2] if len(args) > 2 else False))
             dim = (more["dim"] if "dim" in more else args[1]) % x.rank
             return [self.call("n_reduce", x.rank - 1 + keep, x.name, 1 << dim, keep, "'>'" if name == "max" else "'<'"), None]
+        if name in ("max", "min") and len(args) == 2 and isinstance(args[1], T):
+            return self.binary(BINARY[name + "imum"], x, args[1])
         if name in REDUCE:
             return self.reduce(REDUCE[name], x, args, more, rank)
         if name == "norm":
@@ -269,6 +311,118 @@ class Writer:
                              int(name == "triu"))
         return self.shaping(name, x, args, more, rank)
 
+    def made(self, name, args, more, rank):
+        """A tensor whose sizes are known when the kernel runs."""
+        given = list(args[0]) if len(args) == 1 + (name == "full") and isinstance(args[0], (list, tuple)) else list(args)
+        words = [g.text if isinstance(g, C) else str(g) for g in given]
+        if set(more) - {"dtype", "device"} or not all(isinstance(g, (int, C)) for g in given) or not words:
+            raise Refused("no naive kernel: torch.%s with these arguments" % name)
+        if name == "arange" and len(words) < 3:
+            whole = self.call("n_range", 1, words[0] if len(words) == 1 else "(%s) - (%s)" % (words[1], words[0]))
+            return whole if len(words) == 1 else self.binary("x + y", whole, given[0])
+        if name in ("zeros", "ones", "full"):
+            value = args[1] if name == "full" else float(name == "ones")
+            return self.call("n_expand", len(words), self.tensor(value).name, len(words), "(int64_t[]){%s}" % ", ".join(words))
+        if name == "eye" and len(words) == 1:
+            ones = self.call("n_expand", 2, self.tensor(1.0).name, 2, "(int64_t[]){%s, %s}" % (words[0], words[0]))
+            return self.call("n_triangle", 2, self.call("n_triangle", 2, ones.name, 0, 0).name, 0, 1)
+        raise Refused("no naive kernel: torch.%s with these arguments" % name)
+
+    def product(self, a, b, rank):
+        """A vector is a matrix of one row, or of one column, and the result lacks that dimension."""
+        wide = self.view(a, [1, "n_count(%s)" % a.name]) if a.rank == 1 else a
+        tall = self.view(b, ["n_count(%s)" % b.name, 1]) if b.rank == 1 else b
+        whole = self.call("n_matmul", max(wide.rank, tall.rank), wide.name, tall.name)
+        gone = ([whole.rank - 2] if a.rank == 1 else []) + ([whole.rank - 1] if b.rank == 1 else [])
+        if not gone:
+            return whole
+        return self.view(whole, ["%s.d[%d]" % (whole.name, i) for i in range(whole.rank) if i not in gone])
+
+    def variance(self, x, args, more, rank):
+        """The mean of the squared gaps to the mean; of n - 1 where torch says so."""
+        p = {"dim": None, "unbiased": True, "keepdim": False, **dict(zip(("dim", "unbiased", "keepdim"), args[1:])), **more}
+        if more.get("correction") in (0, 1):
+            p["unbiased"] = bool(p.pop("correction"))
+        if isinstance(p["dim"], bool) or "correction" in p:
+            raise Refused("no naive kernel: var with a correction")
+        dims = range(x.rank) if p["dim"] is None else [p["dim"]] if isinstance(p["dim"], int) else p["dim"]
+        whole = {"dim": list(dims), "keepdim": True}
+        gaps = self.mapped("x * x", self.binary("x - y", x, self.reduce("m", x, [x], whole, x.rank)))
+        if not p["unbiased"]:
+            return self.reduce("m", gaps, [gaps], {**whole, "keepdim": p["keepdim"]}, rank)
+        total = self.reduce("+", gaps, [gaps], {**whole, "keepdim": p["keepdim"]}, rank)
+        count = "*".join("%s.d[%d]" % (x.name, d % x.rank) for d in dims)
+        return self.binary("x / y", total, C("((float)(%s - 1))" % count))
+
+    @staticmethod
+    def at(tensor):
+        return tensor.name + ".v" if isinstance(tensor, T) else "NULL"
+
+    def put_part(self, x, index, value):
+        """x with value in its slices and single rows; what the value lacks in dimensions is repeated."""
+        if index in ((Ellipsis,),) or not all(isinstance(i, (int, C, slice)) for i in index) or x.rank < len(index):
+            raise Refused("no naive kernel: writing to a part that is no slice")
+        x, value, rows = self.tensor(x), self.tensor(value), []
+        for d, i in enumerate(list(index) + [slice(None)] * (x.rank - len(index))):
+            if isinstance(i, slice):
+                if i.step is not None and (not isinstance(i.step, int) or i.step < 1):
+                    raise Refused("no naive kernel: a slice with step %s" % i.step)
+                ends = [v.text if isinstance(v, C) else str(v) for v in (i.start or 0, "INT64_MAX" if i.stop is None else i.stop)]
+                rows.append("{%s, %s, %d, 0}" % (ends[0], ends[1], i.step or 1))
+            else:
+                text = i.text if isinstance(i, C) else str(i)
+                rows.append("{%s, 0, 1, 1}" % text)
+        return self.call("n_put", x.rank, x.name, value.name, "(int64_t[][4]){%s}" % ", ".join(rows))
+
+    def group_norm(self, x, rest, more, rank):
+        p = {"weight": None, "bias": None, "eps": 1e-5, **dict(zip(("num_groups", "weight", "bias", "eps"), rest)), **more}
+        groups = p["num_groups"].text if isinstance(p["num_groups"], C) else p["num_groups"]
+        return self.call("n_norm", rank, x.name, "n_count(%s) / (%s.d[0] * %s)" % (x.name, x.name, groups), "%s.d[1]" % x.name,
+                         "n_count(%s) / (%s.d[0] * %s.d[1])" % (x.name, x.name, x.name), self.at(p["weight"]), self.at(p["bias"]),
+                         self.wide_number(p["eps"]))
+
+    def layer_norm(self, x, rest, more, rank):
+        p = {"weight": None, "bias": None, "eps": 1e-5, **dict(zip(("normalized_shape", "weight", "bias", "eps"), rest)), **more}
+        shape = p["normalized_shape"] if isinstance(p["normalized_shape"], (tuple, list)) else [p["normalized_shape"]]
+        length = "*".join("%s.d[%d]" % (x.name, x.rank - 1 - i) for i in range(len(shape)))
+        return self.call("n_norm", rank, x.name, length, length, 1, self.at(p["weight"]), self.at(p["bias"]), self.wide_number(p["eps"]))
+
+    def batch_norm(self, x, rest, more, rank):
+        words = ("running_mean", "running_var", "weight", "bias", "training", "momentum", "eps")
+        p = {"weight": None, "bias": None, "training": False, "eps": 1e-5, **dict(zip(words, rest)), **more}
+        if p["training"] or not isinstance(p["running_mean"], T):
+            raise Refused("no naive kernel: batch_norm of a batch's own mean")
+        return self.call("n_batchnorm", rank, x.name, p["running_mean"].name, p["running_var"].name, self.at(p["weight"]),
+                         self.at(p["bias"]), self.wide_number(p["eps"]))
+
+    @staticmethod
+    def wide_number(value):
+        return value.text if isinstance(value, C) else c_float(value)
+
+    def normalize(self, x, rest, more, rank):
+        p = {"p": 2.0, "dim": 1, "eps": 1e-12, **dict(zip(("p", "dim", "eps"), rest)), **more}
+        if p["p"] not in (1, 2):
+            raise Refused("no naive kernel: normalize with p = %s" % p["p"])
+        length = self.reduce("1" if p["p"] == 1 else "q", x, [x], {"dim": p["dim"], "keepdim": True}, rank)
+        return self.binary("x / fmaxf(y, %s)" % c_float(p["eps"]), x, length)
+
+    def pad(self, x, rest, more, rank):
+        p = {"mode": "constant", "value": None, **dict(zip(("pad", "mode", "value"), rest)), **more}
+        if p["mode"] != "constant" or not isinstance(p["pad"], (tuple, list)):
+            raise Refused("no naive kernel: pad of kind %s" % p["mode"])
+        for i in range(0, len(p["pad"]), 2):
+            words = [v.text if isinstance(v, C) else str(v) for v in p["pad"][i:i + 2]]
+            if words != ["0", "0"]:
+                x = self.call("n_pad", rank, x.name, x.rank - 1 - i // 2, words[0], words[1], self.wide_number(p["value"] or 0.0))
+        return x
+
+    def unfold(self, x, rest, more, rank):
+        p = {**dict(zip(("dimension", "size", "step"), rest)), **more}
+        if not isinstance(p.get("dimension"), int) or not all(isinstance(p.get(w), (int, C)) for w in ("size", "step")):
+            raise Refused("no naive kernel: unfold of places")
+        words = [v.text if isinstance(v, C) else str(v) for v in (p["size"], p["step"])]
+        return self.call("n_unfold", x.rank + 1, x.name, p["dimension"] % x.rank, *words)
+
     @staticmethod
     def is_same_type(given, more):
         """What is computed in float here: other sizes of floats and integers, and where it lies."""
@@ -280,8 +434,6 @@ class Writer:
         """Arithmetic of sizes and scalars."""
         sign = {"add": "+", "sub": "-", "mul": "*", "floordiv": "/", "mod": "%"}.get(name)
         words = [a.text if isinstance(a, C) else c_float(a) if isinstance(a, float) else str(a) for a in args]
-        if name == "arange" and len(words) == 1:
-            return self.call("n_range", 1, words[0])
         if sign and len(words) == 2 and not (sign in "/%" and any(isinstance(a, float) for a in args)):
             return C("(%s %s %s)" % (words[0], sign, words[1]))
         if name == "truediv":
@@ -292,6 +444,8 @@ class Writer:
             return C("(-%s)" % words[0])
         if name == "sqrt":
             return C("sqrtf((float)%s)" % words[0])
+        if name in ("int", "float"):
+            return C("((%s)%s)" % ("int64_t" if name == "int" else "float", words[0]))
         raise Refused("no naive kernel: %s of numbers" % name)
 
     def getitem(self, x, index):
@@ -344,8 +498,19 @@ class Writer:
         return self.call("n_conv", rank, x.name, p["weight"].name, p["bias"].name + ".v" if p["bias"] else "NULL",
                          three(p["stride"], n, 1), three(p["padding"], n, 0), three(p["dilation"], n, 1), p["groups"])
 
+    def pooled(self, name, x, given, rank):
+        """Of a module or a function: their settings have the same names."""
+        n, is_max = int(name[-2]), name[0] in "mM"
+        p = {"stride": None, "padding": 0, "dilation": 1, "count_include_pad": True, **given}
+        if any(p.get(word) for word in ("return_indices", "divisor_override")) or p.get("ceil_mode") and not is_max:
+            raise Refused("no naive kernel: %s with ceil_mode, a divisor or indices" % name)
+        stride = p["kernel_size"] if p["stride"] in (None, []) else p["stride"]
+        return self.call("n_pool", rank, x.name, three(p["kernel_size"], n, 1), three(stride, n, 1), three(p["padding"], n, 0),
+                         three(p["dilation"], n, 1), int(is_max), int(not is_max and p["count_include_pad"]),
+                         int(bool(p.get("ceil_mode"))))
+
     def constant(self, tensor):
-        if tensor.numel() > 1024 or tensor.dim() > 6:
+        if tensor.numel() > MOST_CONSTANT or tensor.dim() > 6:
             raise Refused("no naive kernel: a constant of %d elements" % tensor.numel())
         name, values = "k%d" % self.n, ", ".join(c_float(v) for v in tensor.double().reshape(-1).tolist())
         self.n += 1
@@ -364,7 +529,9 @@ class Writer:
             for s in words:
                 ends.append("%s + %s" % (ends[-1], s))
         else:
-            raise Refused("no naive kernel: split by a size")
+            each = size.text if isinstance(size, C) else str(size)
+            ends = ["%d * %s" % (i, each) for i in range(self.n_parts + 1)]
+            ends[-1] = "%s.d[%d]" % (x.name, dim)
         return [self.call("n_slice", x.rank, x.name, dim, a, b, 1) for a, b in zip(ends, ends[1:])]
 
     def logsumexp(self, x, args, more):
@@ -464,26 +631,30 @@ class Writer:
             return self.mapped(self.activation(name, given), x)
         if name in UNARY:
             return self.mapped(UNARY[name], x)
-        if name == "mse_loss" and not more:
-            gap = self.binary("(x - y) * (x - y)", x, args[1])
-            return self.call("n_reduce", 0, gap.name, (1 << gap.rank) - 1, 0, "'m'")
+        if name == "narrow":
+            p = {**dict(zip(("dim", "start", "length"), rest)), **more}
+            return self.cut(x, p["dim"] % x.rank, p["start"], p["length"])
+        if name == "select":
+            dim, index = (rest + list(more.values()))[:2]
+            return self.getitem(x, (slice(None),) * (dim % x.rank) + (index,))
+        if name[:-2] in ("max_pool", "avg_pool"):
+            words = ["kernel_size", "stride", "padding"] + (["dilation", "ceil_mode", "return_indices"] if name[0] == "m" else
+                                                            ["ceil_mode", "count_include_pad", "divisor_override"])
+            return self.pooled(name, x, {**dict(zip(words, rest)), **more}, rank)
+        if name.startswith("adaptive_avg_pool"):
+            return self.call("n_adaptive", rank, x.name, three(rest[0], int(name[-2]), 1))
+        if name == "einsum":
+            return einsum(self, x, rest[0] if isinstance(rest[0], (list, tuple)) else rest)
+        tensors = [a for a in list(args) + list(more.values()) if isinstance(a, T)]
+        if len(args) <= len(tensors):
+            found = loss(self, name, tensors, {k: v for k, v in more.items() if not isinstance(v, T)})
+            if found:
+                return found
         raise Refused("no naive kernel: %s" % name)
 
-
-def trace(trial, pack):
-    fixed = {}
-    code = type(trial.model).forward.__code__
-    for name, a, given in zip(code.co_varnames[1:], pack.record["arguments"], trial.arguments):
-        if "value" in a:
-            fixed[name] = given
-    try:
-        traced = torch.fx.GraphModule(trial.model, torch.fx.Tracer().trace(trial.model, fixed or None))
-        ShapeProp(traced).propagate(*trial.arguments)
-    except Refused:
-        raise
-    except Exception as why:
-        raise Refused("no naive kernel: the module cannot be traced (%s)" % str(why).split("\n")[0][:120])
-    return traced
+    def cut(self, x, dim, start, length):
+        first, n = [v.text if isinstance(v, C) else str(v) for v in (start, length)]
+        return self.call("n_slice", x.rank, x.name, dim, first, "%s + %s" % (first, n), 1)
 
 
 def kernel(trial, pack):
@@ -496,8 +667,9 @@ def kernel(trial, pack):
         more = torch.fx.node.map_arg(dict(node.kwargs), lambda n: values[n])
         meta = node.meta.get("tensor_meta")
         rank = len(meta.shape) if hasattr(meta, "shape") else -1
+        w.n_parts = len(meta) if isinstance(meta, (tuple, list)) else 0
         if node.op == "placeholder":
-            a = next(given)
+            a = next(given, {"value": node.args[0] if node.args else None})
             if "axis" in a:
                 values[node] = C(a["axis"])
             elif "name" not in a:
@@ -512,8 +684,15 @@ def kernel(trial, pack):
                 continue
             if node.target not in w.state:
                 raise Refused("no naive kernel: self.%s" % node.target)
-            values[node] = T("m_" + w.state[node.target], len(pack.inputs[w.state[node.target]]["shape"]))
+            values[node] = T("m_" + w.state[node.target], w.ranks[node.target])
         elif node.op == "call_module":
+            values[node] = layer(w, modules[node.target], node.target, args, more)
+            if values[node] is not None:
+                continue
+            if len(args) > 1 and not more:
+                values[node] = loss_module(w, modules[node.target], args)
+                if values[node]:
+                    continue
             if len(args) != 1 or more:
                 raise Refused("no naive kernel: nn.%s with several arguments" % type(modules[node.target]).__name__)
             values[node] = w.module(modules[node.target], node.target, args[0], rank)
@@ -538,7 +717,8 @@ def text(w, pack, result):
     given = ["const %s *%s" % (READ[t["dtype"]][0], name) for name, t in pack.inputs.items()]
     given += ["%s *%s" % (READ[t["dtype"]][0], name) for name, t in pack.outputs.items()]
     given += ["float " + name for name in pack.scalars] + ["int64_t " + name for name in pack.axes]
-    unused = ["    (void)%s;" % name for name in pack.axes] + ["    (void)m_%s;" % name for name in pack.inputs]
+    unused = ["    (void)%s;" % name for name in list(pack.axes) + w.heads]
+    n = w.n_head_lines
     parts = [PARTS[name] for name in w.used] + list(w.own.values())
     return "%s%s\nvoid %s(%s)\n{\n%s\n}\n" % (BASE, "".join(parts), pack.name, ", ".join(given),
-                                             "\n".join(w.lines[:len(pack.inputs)] + unused + w.lines[len(pack.inputs):] + end))
+                                             "\n".join(w.lines[:n] + unused + w.lines[n:] + end))

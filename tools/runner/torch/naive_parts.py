@@ -166,7 +166,7 @@ static int64_t n_from(struct nt a, struct nt c, int64_t i)
     int64_t in = 1, len = a.d[dim];
     for (int64_t i = dim + 1; i < a.r; i++)
         in *= a.d[i];
-    for (int64_t o = 0; o < n_count(a) / (len * in); o++)
+    for (int64_t o = 0; len > 0 && o < n_count(a) / (len * in); o++)
         for (int64_t k = 0; k < in; k++) {
             const float *x = a.v + o * len * in + k;
             float *y = c.v + o * len * in + k;
@@ -301,12 +301,14 @@ static struct nt n_drop(struct nt a, int64_t rank)
 }
 """,
     "n_pool": r"""static struct nt n_pool(struct nt x, const int64_t *size, const int64_t *stride, const int64_t *pad,
-                        const int64_t *dil, int is_max, int counts_pad)
+                        const int64_t *dil, int is_max, int counts_pad, int is_up)
 {
     int64_t rank = x.r, o[3], at = 0;
     x = n_lift(x, 2);
-    for (int i = 0; i < 3; i++)
-        o[i] = (x.d[2 + i] + 2 * pad[i] - dil[i] * (size[i] - 1) - 1) / stride[i] + 1;
+    for (int i = 0; i < 3; i++) {
+        o[i] = (x.d[2 + i] + 2 * pad[i] - dil[i] * (size[i] - 1) - 1 + (is_up ? stride[i] - 1 : 0)) / stride[i] + 1;
+        o[i] -= is_up && (o[i] - 1) * stride[i] >= x.d[2 + i] + pad[i];
+    }
     struct nt c = n_room(5, (int64_t[]){x.d[0], x.d[1], o[0], o[1], o[2]});
     for (int64_t n = 0; n < x.d[0] * x.d[1]; n++)
         for (int64_t z = 0; z < o[0]; z++)
@@ -495,6 +497,15 @@ PARTS["n_rows"] = r"""static struct nt n_rows(struct nt a, struct nt index) /* r
     return c;
 }
 """
+PARTS["n_pick"] = r"""static struct nt n_pick(struct nt a, struct nt at) /* a[n, at[n, i], i] */
+{
+    struct nt c = n_room(at.r, at.d);
+    int64_t in = n_count(at) / at.d[0];
+    for (int64_t i = 0; i < n_count(at); i++)
+        c.v[i] = a.v[(i / in * a.d[1] + (int64_t)at.v[i]) * in + i % in];
+    return c;
+}
+"""
 PARTS["n_range"] = r"""static struct nt n_range(int64_t n)
 {
     struct nt c = n_room(1, &n);
@@ -527,5 +538,63 @@ PARTS["n_repeat"] = r"""static struct nt n_repeat(struct nt a, int64_t times, in
     return c;
 }
 """
-NEEDS = {"n_expand": ["n_wide"], "n_matmul": ["n_wide"], "n_reduce": ["n_wide"], "n_conv": ["n_lift"], "n_convt": ["n_lift"],
+PARTS["n_pad"] = r"""static struct nt n_pad(struct nt a, int64_t dim, int64_t before, int64_t after, float value)
+{
+    struct nt c = a;
+    int64_t in = 1, len = a.d[dim];
+    c.d[dim] += before + after;
+    c = n_room(c.r, c.d);
+    for (int64_t i = dim + 1; i < a.r; i++)
+        in *= a.d[i];
+    for (int64_t i = 0; i < n_count(c); i++) {
+        int64_t o = i / in / c.d[dim], k = i / in % c.d[dim] - before;
+        c.v[i] = k < 0 || k >= len ? value : a.v[(o * len + k) * in + i % in];
+    }
+    return c;
+}
+"""
+PARTS["n_unfold"] = r"""static struct nt n_unfold(struct nt a, int64_t dim, int64_t size, int64_t step) /* windows, in a last dimension */
+{
+    struct nt c = a;
+    int64_t in = 1, len = a.d[dim], n = (len - size) / step + 1;
+    c.d[dim] = n;
+    c.d[c.r++] = size;
+    c = n_room(c.r, c.d);
+    for (int64_t i = dim + 1; i < a.r; i++)
+        in *= a.d[i];
+    for (int64_t i = 0; i < n_count(c); i++) {
+        int64_t at = i / size, o = at / in / n, w = at / in % n;
+        c.v[i] = a.v[(o * len + w * step + i % size) * in + at % in];
+    }
+    return c;
+}
+"""
+PARTS["n_put"] = r"""static struct nt n_put(struct nt a, struct nt b, const int64_t (*part)[4]) /* from, to, step, is one row */
+{
+    struct nt c = n_room(a.r, a.d), window = {.r = 0};
+    int64_t from[8], step[8], of[8];
+    memcpy(c.v, a.v, (size_t)n_count(a) * sizeof(float));
+    for (int64_t i = 0; i < a.r; i++) {
+        int64_t len = a.d[i], to = part[i][1];
+        from[i] = part[i][0] < 0 ? part[i][0] + len : part[i][0];
+        step[i] = part[i][2];
+        to = part[i][3] ? from[i] + 1 : to < 0 ? to + len : to > len ? len : to;
+        of[i] = part[i][3] ? -1 : window.r;
+        if (!part[i][3])
+            window.d[window.r++] = to > from[i] ? (to - from[i] + step[i] - 1) / step[i] : 0;
+    }
+    for (int64_t i = 0; i < n_count(window); i++) {
+        int64_t at = 0, place[8], rest = i;
+        for (int64_t k = window.r - 1; k >= 0; k--) {
+            place[k] = rest % window.d[k];
+            rest /= window.d[k];
+        }
+        for (int64_t k = 0; k < a.r; k++)
+            at = at * a.d[k] + from[k] + (of[k] < 0 ? 0 : place[of[k]] * step[k]);
+        c.v[at] = b.v[n_from(b, window, i)];
+    }
+    return c;
+}
+"""
+NEEDS = {"n_put": ["n_wide"], "n_expand": ["n_wide"], "n_matmul": ["n_wide"], "n_reduce": ["n_wide"], "n_conv": ["n_lift"], "n_convt": ["n_lift"],
          "n_pool": ["n_lift"], "n_adaptive": ["n_lift"]}

@@ -7,37 +7,25 @@
 #include <unistd.h>
 
 #include "workspace/base/clock.h"
+#include "workspace/base/embed.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 #include "workspace/base/process.h"
 
 #define ASK_MS 20000
 
-/* Paths are from the root of the tree, where all builds run. */
-#define EMBED(symbol_, path_)                                                                      \
-    __asm__(".pushsection .rodata\n"                                                               \
-            ".local " #symbol_ "\n" #symbol_ ":\n"                                                 \
-            ".incbin \"" path_ "\"\n"                                                              \
-            ".byte 0\n"                                                                            \
-            ".popsection\n")
-EMBED(hone_torch_worker_text, "tools/runner/torch/worker.py");
-EMBED(hone_torch_describe_text, "tools/runner/torch/describe.py");
-EMBED(hone_torch_naive_text, "tools/runner/torch/naive.py");
-EMBED(hone_torch_parts_text, "tools/runner/torch/naive_parts.py");
-EMBED(hone_torch_model_text, "tools/runner/torch/model.py");
-EMBED(hone_torch_forms_text, "tools/runner/torch/forms.py");
-EMBED(hone_torch_form_flashinfer_text, "tools/runner/torch/form_flashinfer.py");
-EMBED(hone_torch_form_leetgpu_text, "tools/runner/torch/form_leetgpu.py");
-EMBED(hone_torch_form_gpumode_text, "tools/runner/torch/form_gpumode.py");
-extern const char hone_torch_worker_text[] __attribute__((visibility("hidden")));
-extern const char hone_torch_describe_text[] __attribute__((visibility("hidden")));
-extern const char hone_torch_naive_text[] __attribute__((visibility("hidden")));
-extern const char hone_torch_parts_text[] __attribute__((visibility("hidden")));
-extern const char hone_torch_model_text[] __attribute__((visibility("hidden")));
-extern const char hone_torch_forms_text[] __attribute__((visibility("hidden")));
-extern const char hone_torch_form_flashinfer_text[] __attribute__((visibility("hidden")));
-extern const char hone_torch_form_leetgpu_text[] __attribute__((visibility("hidden")));
-extern const char hone_torch_form_gpumode_text[] __attribute__((visibility("hidden")));
+HONE_EMBED(hone_torch_worker_text, "tools/runner/torch/worker.py");
+HONE_EMBED(hone_torch_describe_text, "tools/runner/torch/describe.py");
+HONE_EMBED(hone_torch_naive_text, "tools/runner/torch/naive.py");
+HONE_EMBED(hone_torch_losses_text, "tools/runner/torch/naive_losses.py");
+HONE_EMBED(hone_torch_layers_text, "tools/runner/torch/naive_layers.py");
+HONE_EMBED(hone_torch_trace_text, "tools/runner/torch/naive_trace.py");
+HONE_EMBED(hone_torch_parts_text, "tools/runner/torch/naive_parts.py");
+HONE_EMBED(hone_torch_model_text, "tools/runner/torch/model.py");
+HONE_EMBED(hone_torch_forms_text, "tools/runner/torch/forms.py");
+HONE_EMBED(hone_torch_form_flashinfer_text, "tools/runner/torch/form_flashinfer.py");
+HONE_EMBED(hone_torch_form_leetgpu_text, "tools/runner/torch/form_leetgpu.py");
+HONE_EMBED(hone_torch_form_gpumode_text, "tools/runner/torch/form_gpumode.py");
 
 static const char question[] =
     "import importlib.util as u, json, os, sys, sysconfig as c\n"
@@ -165,6 +153,9 @@ int hone_python_put_worker(const char *folder, struct hone_err *err)
     } files[] = {{"worker.py", hone_torch_worker_text},
                  {"describe.py", hone_torch_describe_text},
                  {"naive.py", hone_torch_naive_text},
+                 {"naive_losses.py", hone_torch_losses_text},
+                 {"naive_layers.py", hone_torch_layers_text},
+                 {"naive_trace.py", hone_torch_trace_text},
                  {"naive_parts.py", hone_torch_parts_text},
                  {"model.py", hone_torch_model_text},
                  {"forms.py", hone_torch_forms_text},

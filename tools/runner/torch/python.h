@@ -23,7 +23,8 @@ struct hone_python { /* strings live in the pool */
 int hone_python_find(struct hone_pool *pool, struct hone_python *ret, struct hone_err *err);
 /* For doctor and --probe: {"program", "version", "torch", "cuda"} or {"why"}; owned. */
 struct hone_json *hone_python_facts(void);
-/* $HONE_TORCH_SECONDS where it is less than HONE_LIMIT_TORCH_SECONDS, which it is else. */
+/* $HONE_TORCH_SECONDS where it is less than HONE_LIMIT_TORCH_SECONDS, which it is else; of processor
+ * time, and HONE_LIMIT_TORCH_PATIENCE times as long by the clock. */
 int64_t hone_torch_seconds(void);
 /* Environment of the interpreter in a jail; in the pool, ends with NULL. */
 const char *const *hone_python_env(const struct hone_python *python, struct hone_pool *pool);

@@ -9,12 +9,14 @@ import ast
 import json
 import mmap
 import os
+import resource
 import select
 import signal
 import sys
 import time
 
-SECONDS = int(os.environ.get("HONE_TORCH_SECONDS", "120"))
+SECONDS = int(os.environ.get("HONE_TORCH_SECONDS", "120"))  # of processor time
+PATIENCE = 5  # times as long by the clock: others use the cores too
 INPUTS, OWN = 5, 6
 MARK = "# hone: "
 NARROW = {"float16", "half", "bfloat16"}
@@ -144,14 +146,25 @@ def read_inputs(torch, task, request, places, is_wide=True):
     return axes, values
 
 
+def put_state(state, record, values):
+    """Of an input that stands for several tensors each takes its elements in turn."""
+    for name, keys in record["state"].items():
+        if isinstance(keys, str):
+            state[keys].copy_(values[name])
+            continue
+        at = 0
+        for key in keys:
+            n = state[key].numel()
+            state[key].copy_(values[name][at:at + n].view(state[key].shape))
+            at += n
+
+
 def build(torch, text, record, axes, values, is_wide):
     torch.set_default_dtype(torch.float64 if is_wide else torch.float32)
     names = execute(text, {there: axes[here] for here, there in record["axes"].items()}, is_wide)
     model = construct(names)
     model = model.double() if is_wide else model
-    state = model.state_dict()
-    for name, key in record["state"].items():
-        state[key].copy_(values[name])
+    put_state(model.state_dict(), record, values)
     return model
 
 
@@ -222,20 +235,24 @@ def one_request(torch, text, task, request):
     child = os.fork()
     if child == 0:
         os.close(reader)
+        limit = SECONDS * request.get("threads", 1)
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
         try:
             (time_calls if "calls" in request else answer)(torch, text, task, request, writer)
         except BaseException as wrong:
             os.write(writer, ("%s: %s" % (type(wrong).__name__, wrong)).encode()[:400])
         os._exit(1)
     os.close(writer)
-    ready, _, _ = select.select([reader], [], [], SECONDS)
+    ready, _, _ = select.select([reader], [], [], PATIENCE * SECONDS)
     said = os.read(reader, 1000).decode(errors="replace") if ready else "no answer in %d s" % SECONDS
     os.close(reader)
     if not ready:
         os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
+    _, status, used = os.wait4(child, 0)
     if status == 0 and said.startswith("["):
         return {"ok": True, "numbers": json.loads(said)}
+    if used.ru_utime + used.ru_stime >= SECONDS:
+        said = said or "no answer in %d s" % SECONDS
     return {"error": said or "ended by signal %d" % (status & 127)}
 
 

@@ -157,6 +157,18 @@ static void fill_normal_f32(const struct hone_gen *gen, const struct hone_shape 
         dst[i] = dst[i] * (float)s->unit + (float)s->shift;
 }
 
+/* The same for float64: what hone_shape_value says, without asking each element for its kind. */
+static void fill_normal_f64(const struct hone_shape *s, int64_t from, int64_t to, double *dst)
+{
+    const struct hone_shape own = *s; /* dst may not change it */
+    for (int64_t i = from; i < to; i++)
+        dst[i] = hone_shape_normal(&own, i, HONE_SALT_FIRST) * own.scale;
+    for (int64_t i = from; i < to && own.is_positive; i++)
+        dst[i] = fabs(dst[i]) + LEAST_POSITIVE;
+    for (int64_t i = from; i < to && own.unit != 0; i++)
+        dst[i] = dst[i] * own.unit + own.shift;
+}
+
 double hone_gen_weight_scale(const struct hone_tensor *tensor, const struct hone_workload *workload)
 {
     if (tensor->rank < 2)
@@ -383,14 +395,22 @@ static void *fill_part(void *arg)
 {
     const struct part *p = arg;
     float *values = p->dst;
-    bool is_f32 = p->dtype == HONE_DTYPE_F32;
-    if (is_f32 && p->shape->kind == HONE_DIST_NORMAL && p->shape->triangle == HONE_TRIANGLE_NONE) {
+    double *wide = p->dst;
+    bool is_f32 = p->dtype == HONE_DTYPE_F32, is_f64 = p->dtype == HONE_DTYPE_F64;
+    bool is_plain = p->shape->kind == HONE_DIST_NORMAL && p->shape->triangle == HONE_TRIANGLE_NONE;
+    if (is_f32 && is_plain) {
         fill_normal_f32(p->gen, p->shape, p->from, p->to, values);
+        return NULL;
+    }
+    if (is_f64 && is_plain) {
+        fill_normal_f64(p->shape, p->from, p->to, wide);
         return NULL;
     }
     for (int64_t i = p->from; i < p->to && is_f32; i++)
         values[i] = (float)hone_shape_value(p->shape, i);
-    for (int64_t i = p->from; i < p->to && !is_f32; i++)
+    for (int64_t i = p->from; i < p->to && is_f64; i++)
+        wide[i] = hone_shape_value(p->shape, i);
+    for (int64_t i = p->from; i < p->to && !is_f32 && !is_f64; i++)
         hone_element_set(p->dtype, p->dst, i, hone_shape_value(p->shape, i));
     return NULL;
 }

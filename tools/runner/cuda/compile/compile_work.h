@@ -32,10 +32,12 @@ bool hone_work_unpack(const struct hone_wire_ask *ask, const char *bytes, struct
 /* For a virtual architecture: the answer's cubin is the PTX text. */
 bool hone_work_is_virtual(const struct hone_work *work);
 
-/* Compiles and appends the whole answer (struct hone_wire_say first). */
+/* Compiles and appends the whole answer (struct hone_wire_say first). What went wrong is in the
+ * answer: its outcome and its log. pch_option is an option of NVRTC; NULL: no precompiled header. */
 void hone_work_run(const struct hone_work_tools *tools, const struct hone_work *work,
                    const char *pch_option, struct hone_buf *ret);
-/* Precompiles the headers of a variant with these options into path. */
+/* Precompiles the headers that a source needs into path, with the options of `like`. False: NVRTC
+ * refused, path may hold a part; the caller compiles without. */
 bool hone_work_precompile(const struct hone_work_tools *tools, const struct hone_work *like,
                           const char *path);
 

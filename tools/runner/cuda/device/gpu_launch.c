@@ -118,13 +118,13 @@ void hone_gpu_derive(const struct hone_gpu_values *values, const struct hone_gpu
                      struct hone_gpu_derived *ret)
 {
     const double *v = values->v;
-    double flops = counted(values);
+    double flops = counted(values), least = roof->is_flops_guessed ? (double)NAN : roof->flops;
 
     ret->kernel_ns = v[HONE_GPU_TIME];
     ret->counted_flops = flops;
-    ret->intensity = ratio(isfinite(flops) ? flops : roof->flops, v[HONE_GPU_DRAM_BYTES]);
+    ret->intensity = ratio(isfinite(flops) ? flops : least, v[HONE_GPU_DRAM_BYTES]);
     ret->traffic_ratio = ratio(v[HONE_GPU_DRAM_BYTES], roof->bytes);
-    ret->work_ratio = ratio(flops, roof->flops);
+    ret->work_ratio = ratio(flops, least);
     ret->time_over_roof = roof->call_ns > 0 ? ratio(roof->call_ns, roof_ns(roof)) : (double)NAN;
     /* The profiler's clock may run slower than the timed one: less than nothing is nothing. */
     ret->launch_share = roof->call_ns > 0 && isfinite(v[HONE_GPU_TIME])

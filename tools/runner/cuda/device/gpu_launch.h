@@ -30,6 +30,7 @@ void hone_gpu_occupancy(const struct hone_gpu_limits *limits, int64_t sm_count,
 
 struct hone_gpu_roof {             /* what a call has to be held against; 0: unknown */
     double flops, bytes;           /* by the task: least operations, compulsory bytes */
+    bool is_flops_guessed;         /* far below what the work needs: a bound and no yardstick */
     double flops_rate, bytes_rate; /* measured ceilings, per second */
     double launch_ns;              /* what an empty launch takes */
     double call_ns;                /* a call on the clock of timing, not under the profiler */
@@ -38,9 +39,9 @@ struct hone_gpu_roof {             /* what a call has to be held against; 0: unk
 struct hone_gpu_derived {
     double kernel_ns;      /* sum over launches, by the device's counter */
     double counted_flops;  /* NaN as well when tensor cores were busy: their work is not counted */
-    double intensity;      /* counted (else the task's) operations / DRAM bytes */
+    double intensity;      /* counted (else the task's) operations / DRAM bytes; NaN: guessed */
     double traffic_ratio;  /* DRAM bytes / compulsory bytes */
-    double work_ratio;     /* counted operations / the task's */
+    double work_ratio;     /* counted operations / the task's; NaN: those are guessed */
     double time_over_roof; /* call / max(bytes at the ceiling, operations at the ceiling, launch) */
     double launch_share;   /* 1 - kernel_ns / call_ns */
     double conflict_share; /* bank conflicts / shared wavefronts */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "workspace/base/base.h"
-#include "workspace/base/order.h"
+#include "workspace/base/order_stats.h"
 
 #define LEAST_SPAN_NS 20000 /* the global timer may tick in steps of 1 us: 5 % of this */
 

@@ -274,5 +274,8 @@ int hone_gpu_judge_time(struct hone_judge *judge, const struct hone_timing_plan 
                         struct hone_workload_report *ret_report, struct hone_outcome *ret,
                         struct hone_err *err);
 int hone_gpu_ceilings(struct hone_judge *judge, bool is_fresh, struct hone_err *err);
+/* Sets flops, flops_unit and fastest_flops: what a task's precision may be computed with. */
+void hone_gpu_choose_flops(const struct hone_task *task, const struct hone_gpu_device *device,
+                           const struct hone_gpu_rates *rates, struct hone_machine *machine);
 
 #endif

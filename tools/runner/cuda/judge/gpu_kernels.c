@@ -4,25 +4,13 @@
 #include <string.h>
 
 #include "tools/runner/cuda/judge/gpu_judge.h"
+#include "workspace/base/embed.h"
 
-/* Paths are from the root of the tree, where all builds run. */
-#define EMBED(symbol_, path_)                                                                      \
-    __asm__(".pushsection .rodata\n"                                                               \
-            ".local " #symbol_ "\n" #symbol_ ":\n"                                                 \
-            ".incbin \"" path_ "\"\n"                                                              \
-            ".byte 0\n"                                                                            \
-            ".popsection\n")
-
-EMBED(hone_gpu_shape_text, "tools/runner/values/gen_shape.h");
-EMBED(hone_gpu_roles_text, "tools/runner/values/gen_roles.h");
-EMBED(hone_gpu_abi_text, "tools/runner/cuda/judge/gpu_kernels_abi.h");
-EMBED(hone_gpu_cuda_text, "tools/runner/cuda/judge/gpu_kernels.cu");
-EMBED(hone_gpu_content_text, "tools/runner/cuda/judge/gpu_content.cu");
-extern const char hone_gpu_shape_text[] __attribute__((visibility("hidden")));
-extern const char hone_gpu_roles_text[] __attribute__((visibility("hidden")));
-extern const char hone_gpu_abi_text[] __attribute__((visibility("hidden")));
-extern const char hone_gpu_cuda_text[] __attribute__((visibility("hidden")));
-extern const char hone_gpu_content_text[] __attribute__((visibility("hidden")));
+HONE_EMBED(hone_gpu_shape_text, "tools/runner/values/gen_shape.h");
+HONE_EMBED(hone_gpu_roles_text, "tools/runner/values/gen_roles.h");
+HONE_EMBED(hone_gpu_abi_text, "tools/runner/cuda/judge/gpu_kernels_abi.h");
+HONE_EMBED(hone_gpu_cuda_text, "tools/runner/cuda/judge/gpu_kernels.cu");
+HONE_EMBED(hone_gpu_content_text, "tools/runner/cuda/judge/gpu_content.cu");
 
 char *hone_gpu_kernels_text(void)
 {

@@ -196,33 +196,42 @@ static double tensor_peak(const struct hone_gpu_device *device)
     return width * (double)device->sm_count * (double)device->clock_khz * 1e3;
 }
 
+static void take_faster(struct hone_machine *machine, double flops, const char *unit)
+{
+    if (flops <= machine->flops)
+        return;
+    machine->flops = flops;
+    machine->flops_unit = unit;
+}
+
 /* The usual rate for a task's precision, and the fastest way to it: float32 results can be had
  * from three products of bfloat16 halves (high by high, high by low, low by high: 2^-16 of each
  * term), twice as fast as from three of TF32. */
-static void choose_flops(const struct hone_judge *judge, const struct hone_gpu_rates *rates,
-                         struct hone_machine *machine)
+void hone_gpu_choose_flops(const struct hone_task *task, const struct hone_gpu_device *device,
+                           const struct hone_gpu_rates *rates, struct hone_machine *machine)
 {
-    double bf16 = tensor_peak(&judge->gpu->session->device), tf32 = bf16 / BF16_BY_TF32;
-    const char *precision =
-        judge->task->compute_precision != NULL ? judge->task->compute_precision : "float32";
+    double bf16 = tensor_peak(device), tf32 = bf16 / BF16_BY_TF32;
+    const char *precision = task->compute_precision != NULL ? task->compute_precision : "float32";
     machine->flops = rates->fma32;
+    machine->flops_unit = "float32 multiply-add units, no tensor cores";
     machine->fastest_flops = fmax(rates->fma32, bf16 / SHORT_PRODUCTS);
     if (strcmp(precision, "float64") == 0) {
         machine->flops = rates->fma64;
+        machine->flops_unit = "float64 multiply-add units, no tensor cores";
         machine->fastest_flops = 2.2 * rates->fma64; /* tensor cores have twice that */
     } else if (strcmp(precision, "bfloat16") == 0 || strcmp(precision, "float16") == 0) {
-        machine->flops = fmax(bf16, rates->fma32);
+        take_faster(machine, bf16, "16-bit tensor cores");
     } else if (strcmp(precision, "tfloat32") == 0) {
-        machine->flops = fmax(tf32, rates->fma32);
+        take_faster(machine, tf32, "TF32 tensor cores");
     }
     bool has_short_inputs = false;
-    for (size_t i = 0; i < judge->task->n_inputs; i++)
-        has_short_inputs = has_short_inputs || judge->task->inputs[i].dtype == HONE_DTYPE_BF16 ||
-                           judge->task->inputs[i].dtype == HONE_DTYPE_F16;
-    if (judge->task->allows_lower_precision || has_short_inputs) /* products of those are exact */
+    for (size_t i = 0; i < task->n_inputs; i++)
+        has_short_inputs = has_short_inputs || task->inputs[i].dtype == HONE_DTYPE_BF16 ||
+                           task->inputs[i].dtype == HONE_DTYPE_F16;
+    if (task->allows_lower_precision || has_short_inputs) /* products of those are exact */
         machine->fastest_flops = fmax(machine->fastest_flops, 2 * bf16);
     if (has_short_inputs)
-        machine->flops = fmax(machine->flops, bf16);
+        take_faster(machine, bf16, "16-bit tensor cores");
     machine->fastest_flops = fmax(machine->fastest_flops, machine->flops);
 }
 
@@ -235,7 +244,7 @@ static void report_machine(struct hone_judge *judge, const struct hone_gpu_rates
     machine->memory_rate = rates->memory;
     machine->cache_rate = fmax(rates->cache, rates->memory);
     machine->is_measured = true;
-    choose_flops(judge, rates, machine);
+    hone_gpu_choose_flops(judge->task, device, rates, machine);
 }
 
 /* Shares of the bound that were told before stand on the older figure. */

@@ -20,7 +20,7 @@
 #include "tools/runner/cuda/judge/gpu_reference.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/hash.h"
-#include "workspace/base/order.h"
+#include "workspace/base/order_stats.h"
 #include "workspace/task/oracle_abi.h"
 
 #define THREADS          128

@@ -164,6 +164,7 @@ static void add_roof(struct builder *b, const struct hone_gpu_derived *d)
 {
     const struct hone_gpu_roof *roof = &b->in->roof;
     double call = roof->call_ns > 0 ? roof->call_ns : (double)NAN;
+    bool has_flops = roof->flops > 0 && !roof->is_flops_guessed;
     const struct {
         const char *group, *name;
         double value;
@@ -172,7 +173,7 @@ static void add_roof(struct builder *b, const struct hone_gpu_derived *d)
         {"time", "call_ns", call, "ns"},
         {"time", "hone__kernel_ns", d->kernel_ns, "ns"},
         {"time", "hone__launches", (double)b->n_launches, "launches"},
-        {"roof", "gflops", roof->flops > 0 ? roof->flops / call : (double)NAN, "Gflop/s"},
+        {"roof", "gflops", has_flops ? roof->flops / call : (double)NAN, "Gflop/s"},
         {"roof", "gbytes", roof->bytes > 0 ? roof->bytes / call : (double)NAN, "GB/s"},
         {"roof", "hone__time_over_roof", d->time_over_roof, "x"},
         {"roof", "hone__arithmetic_intensity", d->intensity, "flop/byte"},

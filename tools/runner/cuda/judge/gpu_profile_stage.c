@@ -170,6 +170,7 @@ static int roof_of(struct hone_judge *judge, const struct hone_workload *workloa
                           ? fmax(machine->cache_rate, machine->memory_rate)
                           : machine->memory_rate,
         .call_ns = call_ns,
+        .is_flops_guessed = judge->task->is_flops_guessed,
     };
     return hone_judge_least_work(judge, workload, &ret->flops, &ret->bytes, err);
 }

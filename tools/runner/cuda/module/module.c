@@ -8,7 +8,7 @@
  * NVRTC's answer is needed before the recording only for facts that the launcher may ask for
  * (occupancy), so nothing waits that need not. Every step that the source is at fault for ends the
  * build with a reason in build->end; what had been found until then stays in the result. */
-#include "tools/runner/cuda/module/module_inside.h"
+#include "tools/runner/cuda/module/module_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The second lane: one nvcc makes the cubin and a host object from the whole source; the object is
  * recorded like the first lane's, with the cubin's names and facts from the start. */
-#include "tools/runner/cuda/module/module_inside.h"
+#include "tools/runner/cuda/module/module_internal.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * (split_parse.c), stubs and launches (split_launch.c), what stays (split_keep.c); here the texts
  * are put together. Blanking keeps offsets, newlines and directives; only the host text gets
  * insertions, at the end. */
-#include "tools/runner/cuda/split/split_inside.h"
+#include "tools/runner/cuda/split/split_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>

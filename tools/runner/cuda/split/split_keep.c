@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "tools/runner/cuda/split/split_inside.h"
+#include "tools/runner/cuda/split/split_internal.h"
 
 #define MAX_ROUNDS 32
 

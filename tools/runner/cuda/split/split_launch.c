@@ -2,7 +2,7 @@
 /* What changes inside of the host text: kernels' bodies become stubs, launches become calls. */
 #include <string.h>
 
-#include "tools/runner/cuda/split/split_inside.h"
+#include "tools/runner/cuda/split/split_internal.h"
 
 #define MAX_CONFIG 4
 #define MAX_SHOWN  40 /* of an argument's text, for messages */

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "tools/runner/cuda/split/split_inside.h"
+#include "tools/runner/cuda/split/split_internal.h"
 #include "workspace/base/limits.h"
 
 #define MAX_DELIMITER 16 /* of a raw string */

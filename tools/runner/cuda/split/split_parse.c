@@ -4,7 +4,7 @@
  * is walked like a file. */
 #include <string.h>
 
-#include "tools/runner/cuda/split/split_inside.h"
+#include "tools/runner/cuda/split/split_internal.h"
 
 #define MAX_DEPTH  64
 #define MAX_GROUPS 32

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of page_browser.py: what an address keeps, and what a figure says that it stands on."""
+import base64
+import copy
+import gzip
+import json
+import os
+import time
+import zipfile
+
+from browser import WAIT_S
+
+# The last source on the page; sources stand in shadow roots.
+SOURCE = "[...document.querySelectorAll('.source')].map((e) => e.shadowRoot).at(-1)"
+LATENCY = "warps wait (smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct 91.24, smsp__warps_eligible.avg.per_cycle_active 0.6035)"
+# Figures of more than six digits, each standing alone: names, dates of compilers and hashes have letters or lines in them.
+RAW = ("[...document.querySelectorAll('main td, main dd')].flatMap((e) => e.innerText.split(/, |: |\\n/))"
+       ".filter((t) => /^-?[0-9.]+(e[-+]?[0-9]+)?$/.test(t) && t.replace(/[^0-9]/g, '').length > 6)")
+# What a server tells of itself while another program has its processor.
+BUSY = ("const parse = JSON.parse; JSON.parse = (text) => { const o = parse(text); if (o && o.devices) { o.load = 4.599609375; o.caches[0].size_bytes = 520192000;"
+        "o.devices[0].lease = {held: true, by: 'pid 7 (sum, screen, call 20261127-115102-447-19222266)', waiting: []}; } return o; }")
+TOP = "document.querySelector('[aria-live].panel').getBoundingClientRect().top"
+
+
+def wait_for(file):
+    for _ in range(10 * WAIT_S):
+        if os.path.exists(file):
+            break
+        time.sleep(0.1)
+
+
+def unpacked(file):
+    """The data of a static file, and what stands before and behind them."""
+    with open(file) as f:
+        head, rest = f.read().split('id="data">', 1)
+    data, tail = rest.split("</script>", 1)
+    return json.loads(gzip.decompress(base64.b64decode(data))), head, tail
+
+
+def packed(path, data, head, tail):
+    with open(path, "w") as f:
+        f.write(head + 'id="data">' + base64.b64encode(gzip.compress(json.dumps(data).encode())).decode() + "</script>" + tail)
+    return "file://" + path
+
+
+def check_live(b, ok, press, base, search):
+    """base: address of the server that the browser has a token of."""
+    js, until, text = b.js, b.until, b.text
+    b.size(1280, 900)
+    b.go(base + "/#/search/" + search)
+    until("document.querySelectorAll('.row').length > 3")
+    js("document.querySelectorAll('.row')[2].click()")
+    ok(js(f"return {TOP} >= 0 && {TOP} + 200 < innerHeight && document.querySelectorAll('.row')[2].getBoundingClientRect().top >= 0"),
+       "what is told of a step is in sight, below the tree", js(f"return {TOP}"))
+    js("[...document.querySelectorAll('label')].find((l) => l.textContent.includes('over time')).querySelector('input').click()")
+    where = until("location.hash.includes('step=') && location.hash")
+    js("location.reload()")
+    until("document.querySelectorAll('.row.is-here').length")
+    ok(where and "x=time" in where and js("return location.hash") == where and js("return document.querySelectorAll('.row')[2].classList.contains('is-here')")
+       and js("return [...document.querySelectorAll('label')].find((l) => l.textContent.includes('over time')).querySelector('input').checked"),
+       "the chosen step and the time axis are kept in the address", where)
+    js("scrollTo(0, 500); document.querySelector('[aria-live] dd a').click()")
+    until("document.body.innerText.includes('git show')")
+    ok(js("return scrollY") == 0, "another view begins at its top", js("return scrollY"))
+    js("history.back()")
+    until("document.querySelectorAll('.row.is-here').length")
+    ok(until("Math.abs(scrollY - 500) < 3"), "back goes back to the place", js("return scrollY"))
+    # what ended is not drawn again: who reads a table keeps it
+    js("window.kept_ = document.querySelector('.path a, table a'); kept_.focus()")
+    time.sleep(5)
+    ok(js("return document.activeElement === kept_ && kept_.isConnected"), "an ended search is not drawn again under the reader")
+    js("kept_.click()")
+    until("document.body.innerText.includes('git show')")
+    press("against the baseline" if "against the baseline" in text() else "against its parent")
+    until("document.querySelectorAll('.source').length === 2")
+    ok(js("return location.hash.includes('against=') && document.querySelector('.source').getBoundingClientRect().top < innerHeight - 200"),
+       "a difference opens in sight, its address says which", js("return location.hash"))
+    js("location.reload()")
+    ok(until("document.querySelectorAll('.source').length === 2"), "and opens it again", text())
+    js(BUSY)
+    b.go(base + "/#/machine")
+    ok(until("document.body.innerText.includes('Machines measured')") and "This server" in text()
+       and js("return [...document.querySelectorAll('.cards td a')].some((a) => a.textContent === " + json.dumps(search) + ")")
+       and "10 GB/s" in text() and "10 Gop/s" in text(), "machines measured: which searches, what rates", text())
+    js("[...document.querySelectorAll('main details')].forEach((d) => { d.open = true; })")
+    ok(until("document.querySelector('main details dl').innerText.includes('520 MB') || document.querySelector('main details table').innerText.includes('520 MB')") and "in use: pid 7 (sum, screen)" in text()
+       and "4.6" in text() and not js("return " + RAW), "no figure without a unit or unrounded", js("return " + RAW) or text())
+    js("location.reload()")
+    b.size(1200, 900)
+
+
+def check_archive(b, ok, downloads, search):
+    """After an export: one archive with the same files."""
+    name = b.js("return document.querySelector('.files .archive a').download")
+    b.js("document.querySelector('.files .archive a').click()")
+    landed = os.path.join(downloads, name)
+    wait_for(landed)
+    names = b.js("return [...document.querySelectorAll('.files li:not(.archive) a')].map((a) => a.download)")
+    with zipfile.ZipFile(landed) as z, open(os.path.join(downloads, names[0])) as f:
+        inside, one = z.namelist(), z.read(name[:-4] + "/" + names[0]).decode()
+        ok(len(names) > 1 and inside == [name[:-4] + "/" + n for n in names] and name.startswith(search + "-") and one == f.read() and z.testzip() is None,
+           "all files of an export in one archive", inside)
+
+
+def night(file, search):
+    """A copy of the file's data in which a confirmed version has everything that a real night had."""
+    data, head, tail = unpacked(file)
+    steps = data["report"]["steps"]
+    own = next(s for s in reversed(steps) if s.get("commit") in data["measured"] and s["kind"] != "confirm" and s["parent"] >= 0)
+    before = next(s for s in steps if s["node"] == own["parent"] and s.get("commit"))
+    won, old = own["commit"], before["commit"]
+    m = data["measured"][won]
+    one = m["workloads"][0]
+
+    def size(name, ns, share, axes):
+        return dict(copy.deepcopy(one), id=name, axes=axes, percent_of_bound=share, times=[{"arm": "candidate", "median_ns": ns}, {"arm": "baseline", "median_ns": 1000}],
+                    ratios=[{"against": "baseline", "ratio": 1000 / ns, "low": 900 / ns, "high": 1100 / ns}])
+    few = [size("a1", 100, 80, {"M": 8, "N": 16}), size("a2", 100, 80, {"M": 9, "N": 16})]
+    looks = [{"tier": "screen", "verdict": "screened", "ratio": 10, "low": 9, "high": 11, "percent_of_bound": 80, "sizes": ["a1", "a2"]},
+             {"tier": "confirm", "verdict": "faster", "ratio": 5.5, "low": 5, "high": 6, "percent_of_bound": 40, "sizes": ["a1", "a2", "hidden-00"]}]
+    m.update({"tier": "confirm", "percent_of_bound": 40, "looks": looks, "time_s": 1795529415, "machine": {"cpu": "NVIDIA H100 80GB HBM3", "n_cores": 16, "copy_bytes_per_s": 3083752261097.0283, "peak_flops_per_s": 57699480470690.734, "flops_unit": "TF32 tensor cores"},
+              "warnings": ["the mean ratio stands on unlike baselines", "workload 'a1': little time was left, 2 s"],
+              "rests_text": "error rms 0.1, worst 0.2 of tolerance, 3 sizes (3 timed, 1 drawn), jail userns, load 1.0 of 16 cores",
+              "workloads": few + [size("hidden-00", 500, 10, {"M": 511, "N": 577})]})
+    data["measured"][old] = dict(copy.deepcopy(m), tier="screen", percent_of_bound=80, workloads=copy.deepcopy(few), looks=looks[:1], warnings=[])
+    m["workloads"][0]["bound_by"], m["workloads"][1]["bound_by"], m["workloads"][2]["bound_by"] = "bytes", "flops", "bytes"
+    m["profile"] = {"bottlenecks": [{"class_name": "latency_ilp", "line": 3, "score": 1, "rule": LATENCY}]}
+    for s in steps:
+        if s.get("commit") == won:
+            s["rule"] = "excess_traffic: the same data is moved several times (copies=0 passes=3)"
+    end = data["report"].setdefault("end", {})
+    end.pop("doubt", None)
+    end.update({"verdict": "faster", "speedup": 5.5, "ci": [5, 6], "best_commit": won, "percent_of_bound": 40, "yardsticks": [], "rests_on": "error rms 0.1, worst 0.2 of tolerance, 3 sizes (3 timed, 1 drawn), jail userns, lo..."})
+    data["searches"] = [dict(data["searches"][0], end=end, machine="NVIDIA H100 80GB HBM3")]
+    lines = ["int line_%d = %s;" % (i, "+".join(str(k) for k in range(60))) for i in range(90)]
+    data["sources"][old] = "\n".join(lines)
+    data["sources"][won] = "\n".join(lines[:62] + ["float changed;"] + lines[63:])
+    return data, head, tail, won, old
+
+
+def check_file(b, ok, file, search):
+    js, until, text = b.js, b.until, b.text
+    data, head, tail, won, old = night(file, search)
+    at = packed(file + ".night.html", data, head, tail)
+    b.size(1280, 900)
+    b.go(at + "#/")
+    ok(until("document.querySelector('td details summary')") and "1 warning" in text(), "a warning stands by the figure of the overview", text())
+    ok("NVIDIA H100" in text() and "USD" not in text(), "a row says what it was measured on; no empty columns of cost", text())
+    b.go(at + "#/machine")
+    ok(until("document.body.innerText.includes('Machines measured')") and "NVIDIA H100 80GB HBM3" in text() and "3.08 TB/s" in text() and "57.7 Top/s" in text() and "TF32 tensor cores" in text()
+       and js("return document.querySelector('.cards td a').textContent") == search, "a device that this server does not have is told with its searches and rates", text())
+    b.go(at + "#/search/" + search)
+    ok(until("document.querySelector('.warning')") and "Mind: the mean ratio" in text() and "Little time was left for 1 size" in text(), "warnings stand by the headline", text())
+    ok("over 3 sizes: a1 (M 8, N 16), a2 (M 9, N 16)" in text() and "the search never saw them: hidden-00 (M 511, N 577)" in text() and "short looks timed 2 sizes" in text(),
+       "the headline says which sizes it stands on, and of which shapes", text())
+    ok("load 1.0 of 16 cores" in text() and "lo..." not in text(), "what it rests on is whole", text())
+    js("document.querySelector('.rests').open = true")
+    ok("drawn: made up for the confirmation" in text() and "how the candidate was shut off" in text(), "and says what its words mean", text())
+    ok(until("document.querySelector('.ends').innerText.includes('short looks of 2 sizes')") and "5.5x [5, 6], is the confirmation of " + won[:10] + ": fresh data over 3 sizes, 1 of them drawn" in text(),
+       "below the way up: which sizes its end and the confirmed figure stand on", text())
+    ok("of what moving data at 2 sizes and arithmetic (TF32 tensor cores) at 1 size allow" in text(), "the share of the bound says which arithmetic", text())
+    ok("copies in loops: 0, passes over the same data: 3" in text() and "passes=3" not in text(), "a step's reason has plain words for its counters", text())
+    ok("40.0 %, by size from 10.0 % to 80.0 %" in text() and "measured on NVIDIA H100" in text(), "the share of the bound has a range, the search a machine", text())
+    ok(js("return document.querySelector('.path tbody').rows.length") > 0 and "Why it is faster" in text(), "the steps to the best version, with what each brought", text())
+    js("document.querySelectorAll('.row')[1].click(); document.querySelector('[aria-live] details').open = true")
+    ok(until("document.querySelector('[aria-live] details').innerText.includes('gain hoped for')") and "pays" not in text() and "screened" not in text(), "plain words for what was chosen among", text())
+    b.go(at + "#/search/" + search + "/version/" + won)
+    ok(until("document.body.innerText.includes('sizes that it timed')") and "2 sizes: a1, a2" in text() and "3 sizes: a1, a2, hidden-00" in text(),
+       "each figure of a version with its sizes", text())
+    ok("hidden-00 (M 511, N 577), drawn" in text(), "a drawn size has its shape", text())
+    ok("TF32 tensor cores" in js("return document.querySelector('.roofline').textContent"), "the roofline names its arithmetic", text())
+    ok("latency_ilp: warps wait (91.2 % of warps' time waiting for memory, warps ready to issue, a cycle: 0.604)" in text(), "a bottleneck has plain words for its counters", text())
+    b.go(at + "#/compare/" + search + "/" + old + "/" + won)
+    until(SOURCE + ".querySelector('.cm-changedLine')")
+    rows = js("return [...document.querySelectorAll('tr')].map((r) => [...r.cells].map((c) => c.innerText))")
+    ok(["over the baseline, the 2 sizes of both", "10x", "10x", "1x, within noise"] in rows and ["share of the bound, the 2 sizes of both", "80.0 %", "80.0 %", "1x, within noise"] in rows
+       and ["stands on", "short look, 2 sizes", "confirmation, 3 sizes"] in rows, "two versions are compared over the sizes of both", rows)
+    ok(js(f"const s = {SOURCE}, c = s.querySelector('.cm-changedLine').getBoundingClientRect(), h = s.host.getBoundingClientRect();"
+          "return c.top >= h.top && c.bottom <= h.bottom && [...s.querySelectorAll('.cm-scroller')].every((e) => e.scrollWidth <= e.clientWidth + 1)"),
+       "a change far down stands at the top, long lines are not cut")
+    ok(js(f"const f = {SOURCE}.querySelector('.cm-collapsedLines'); return getComputedStyle(f, ':before').content + f.textContent") == '"..."59 unchanged lines', "folded lines say so in plain signs")
+    b.size(360, 800)
+    b.go(at + "#/")
+    b.go(at + "#/compare/" + search + "/" + old + "/" + won)
+    ok(until(SOURCE + ".querySelectorAll('.cm-content').length === 1"), "one text below the other where two have no room", text())
+    check_marks(b, ok, file, search)
+    check_later(b, ok, file, search)
+    check_unconfirmed(b, ok, file, search)
+
+
+def check_marks(b, ok, file, search):
+    """Marks and words of what a stranger took for something else."""
+    data, head, tail, won, old = night(file, search)
+    steps, end = data["report"]["steps"], data["report"]["end"]
+    own = next(s for s in steps if s.get("commit") == won)
+    base = {"step": 900, "parent": 0, "kind": "expand", "is_gain": False, "evaluations": 99, "elapsed_ms": 99000, "strategy": "C08", "verdict": "screened", "expected_log2": 0.1}
+    noisy = dict(base, node=9001, value_log2=1, ratio=2, ratio_low=0.5, ratio_high=8, words="a noisy step")
+    steps += [noisy, dict(noisy, kind="sweep"), dict(base, node=9002, value_log2=0.001, ratio=1, ratio_low=0.99, ratio_high=1.01, words="a flat step"),
+              dict(base, node=-1, words="a known text", note="the same text as a version that is known", verdict=""), dict(base, node=-1, words="a wrong one", verdict="incorrect"),
+              dict(own, kind="confirm", ratio=5.5, ratio_low=5, ratio_high=6, verdict="faster")]
+    end.update({"why_stopped": "plateau", "doubt": "others used 1.7 of 16 cores, and the arms need different numbers of them"})
+    at = packed(file + ".marks.html", data, head, tail)
+    b.size(1280, 900)
+    b.go(at + "#/search/" + search)
+    b.until("document.querySelector('.unseen')")
+    text = b.text()
+    ok("5.5x the baseline on average, 2x to 10x by size" in text, "the headline has its range by size", text)
+    ok("no further step promised a gain on the sizes that it timed (a1, a2)" in text and "Worst size: hidden-00 (M 511, N 577) at 10.0 %" in text, "the end says on which sizes, and which is worst", text)
+    ok("use different numbers of cores" in text and "the arms" not in text and "confirm it afresh by" in text and "hone search " + search in text, "a doubt in plain words, with the command", text)
+    rows = {}
+    for down in (0, 200, 400, 600, 800, 1000, 1200, 1400):
+        b.js("const t = document.querySelector('.tree'); t.scrollTop = %d; t.dispatchEvent(new Event('scroll'))" % down)
+        rows.update(b.js("return Object.fromEntries([...document.querySelectorAll('.row')].map((r) => [r.dataset.step, [r.innerText, r.querySelector('.bad') !== null]]))"))
+    told = list(rows.values())
+
+    def row(sign, words):
+        of = [is_bad for line, is_bad in told if words in line]
+        return len(of) == 1 and any(line.startswith(sign) and words in line for line, _ in told)
+    ok(row("\u25d0", "a noisy step, measured 2 times") and row("\u25cb", "a flat step"), "too noisy to tell and no gain have marks of their own; a version has one row", told)
+    ok(row("=", "a known text") and not next(bad for line, bad in told if "a known text" in line) and row("\u2715", "a wrong one"), "a duplicate is no wrong result", told)
+    ok(any(line.startswith("\u2298") and "5.5x" in line for line, _ in told), "what may not be claimed has the barred mark", told)
+    b.go(at + "#/search/" + search + "?step=" + str(len(steps) - 6))
+    ok(b.until("document.querySelector('[aria-live].panel').innerText.includes(\"2x [0.5, 8] its parent's speed, not shown (noise)\")"), "a step says its interval over its parent", b.text())
+    ok("Overrated" in b.text() and "Underrated" in b.text() and "of 1: weak" in b.text(), "overrated and underrated apart, a single try is weak", b.text())
+    b.go(at + "#/compare/" + search + "/" + old + "/" + won)
+    ok(b.until("document.querySelector('#path a')") and b.js("return document.querySelector('#path a').getAttribute('href')") == "#/search/" + search, "a comparison has a way back", b.text())
+
+
+def check_later(b, ok, file, search):
+    """What was found wrong after its search, what was not checked, and the next best."""
+    data, head, tail, won, old = night(file, search)
+    steps, m = data["report"]["steps"], data["measured"][won]
+    own, before = (next(s for s in steps if s.get("commit") == c) for c in (won, old))
+    wrong = "found wrong: out_of_bounds, see evaluation <img src=x>; it was faster in another one"
+    steps += [dict(before, kind="confirm", ratio=3.3, ratio_low=3, ratio_high=3.6, verdict="faster"),
+              dict(own, kind="confirm", ratio=5.5, ratio_low=5, ratio_high=6, verdict="faster", barred=wrong)]
+    data["searches"][0].update({"refutation": wrong, "runners_up": [{"commit": old, "ratio": 3.3}]})
+    m.update({"refutation": wrong, "contents": {"compared": ["normal", "near_limits"], "left_out": [{"kind": "nan", "reason": "the task does not cover it"}]}})
+    at = packed(file + ".later.html", data, head, tail)
+    b.size(1280, 900)
+    b.go(at + "#/")
+    ok(b.until("document.querySelector('.counts')") and "0 results may be claimed, 1 may not" in b.text() and "not to be claimed: " + wrong in b.text(), "a result that was found wrong later is not counted as one", b.text())
+    ok(b.js("return document.querySelector('td a[title=\"confirmed, too\"]').textContent") == "3.3x", "the next best of a search", b.text())
+    b.go(at + "#/search/" + search)
+    b.until("document.querySelector('.runners')")
+    ok("not to be claimed" in b.js("return document.querySelector('.result').innerText") and "Not to be claimed: " + wrong in b.text(), "its search says so, and why", b.text())
+    ok(b.js("return document.querySelector('.runners tbody').innerText").startswith("3.3x [3, 3.6]") and b.js("return document.querySelector('.runners tbody').rows.length") == 1,
+       "the runners-up are the others that were confirmed", b.text())
+    ok(any(line.startswith("\u2298") for line in b.js("return [...document.querySelectorAll('.row')].map((r) => r.innerText)")), "and the barred mark", b.text())
+    b.go(at + "#/search/" + search + "/version/" + won)
+    ok(b.until("document.querySelector('.checked')") and "nan: the task does not cover it" in b.text() and "Checked with 2 kinds" in b.text(), "a version names the contents that were left out", b.text())
+    ok("Not to be claimed: " + wrong in b.text(), "and that it was found wrong", b.text())
+
+
+def check_unconfirmed(b, ok, file, search):
+    data, head, tail, _, _ = night(file, search)
+    end = data["report"]["end"]
+    for name in ("speedup", "best_commit", "rests_on", "percent_of_bound"):
+        end.pop(name, None)
+    end.update({"verdict": "", "ci": [], "unconfirmed": "a confirmation takes about 26 s here, 12 s were left; --budget-wall 90s has room"})
+    data["report"]["steps"] = [s for s in data["report"]["steps"] if s["kind"] != "confirm"]
+    at = packed(file + ".open.html", data, head, tail)
+    b.size(1200, 900)
+    b.go(at + "#/search/" + search)
+    b.until("document.querySelectorAll('.row').length > 3")
+    text = b.text()
+    ok("Nothing was confirmed" in text and "12 s were left" in text and not b.js("return document.querySelector('.result.good')"), "an unconfirmed search says so, and why", text)
+    ok(b.js("return [...document.querySelectorAll('.facts dd')].some((d) => d.querySelector('a') && d.innerText.includes('unconfirmed'))")
+       and "hone search " + search in text and "--budget-wall 90s" in text and "hone export" not in text, "it names its best version and the command that would confirm it", text)
+    ok(b.js("return document.querySelector('.path a') !== null"), "and the steps to it", text)

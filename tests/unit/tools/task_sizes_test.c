@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sizes that nobody gave follow what a call takes. The judge is a table here: a call takes so much a
+ * round of the loops, a check that many calls and a part that is the same at any size. */
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+#include "tests/unit/tools/tool_util.h"
+#include "tools/task/task_new.h"
+#include "workspace/base/clock.h"
+#include "workspace/base/file.h"
+
+struct world {
+    double round_ns, calls_a_check, fixed_ns, power; /* of the product of all axes: the rounds */
+    bool is_wrong;                                   /* the baseline is not timed */
+    double most_elements;                            /* that the lint admits; 0: any number */
+    double call_ns, rounds, elements;                /* at the last size that was looked at */
+    int n_looks, n_lints;
+};
+
+static double rounds_of(const struct hone_task *task, size_t load, double power)
+{
+    double product = 1;
+    for (size_t a = 0; a < task->n_axes; a++)
+        product *= (double)task->workloads[load].axes[a];
+    return pow(product, power);
+}
+
+static int check(void *arg, const char *dir, const struct hone_lint_scope *scope,
+                 struct hone_pool *pool, struct hone_lint *ret, struct hone_err *err)
+{
+    struct world *world = arg;
+    bool is_baseline_alone = scope->is_baseline_alone;
+    HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
+    (void)pool;
+    ck_assert_int_eq(hone_task_load(dir, &task, err), 0);
+    double large = rounds_of(task, task->n_workloads - 1, world->power);
+    world->rounds = large;
+    world->elements = rounds_of(task, task->n_workloads - 1, 1);
+    world->call_ns = large * world->round_ns;
+    world->n_looks += is_baseline_alone;
+    world->n_lints += !is_baseline_alone;
+    ck_assert(task->n_workloads == 1 || rounds_of(task, 0, 1) < world->elements);
+    *ret = (struct hone_lint){.is_admitted = true};
+    if (!is_baseline_alone && world->most_elements > 0 && world->elements > world->most_elements) {
+        static struct hone_lint_finding finding = {
+            .severity = "error", .where = "kernel answers", .message = "", .fix = ""};
+        *ret = (struct hone_lint){.was_run = true, .findings = {&finding, 1}};
+    }
+    if (is_baseline_alone && !world->is_wrong) {
+        ret->call_ns = world->call_ns;
+        ret->check_ns = world->call_ns * world->calls_a_check + world->fixed_ns;
+    }
+    return 0;
+}
+
+#define MATRIX                                                                                     \
+    "void mv(const float *a, const float *x, float *y, int n, int m) { for (int i = 0; i < n; "    \
+    "i++) { float s = 0; for (int j = 0; j < m; j++) s += a[i * m + j] * x[j]; y[i] = s; } }"
+#define PICTURE                                                                                    \
+    "void grey(const unsigned char *rgb, unsigned char *out, int h, int w) { for (int i = 0; i "   \
+    "< h * w; i++) out[i] = (rgb[3 * i] + rgb[3 * i + 1] + rgb[3 * i + 2]) / 3; }"
+#define VECTOR                                                                                     \
+    "void twice(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = 2 * x[i]; }"
+#define PRODUCT                                                                                    \
+    "void mm(const float *a, const float *b, float *c, int n) { for (int i = 0; i < n; i++) for "  \
+    "(int j = 0; j < n; j++) { float s = 0; for (int k = 0; k < n; k++) s += a[i * n + k] * b[k "  \
+    "* n + j]; c[i * n + j] = s; } }"
+
+static void make(const char *source, const char *size, struct world *world, struct hone_pool *pool,
+                 struct hone_task_new *ret)
+{
+    char root[] = "/tmp/hone-sizes-test-XXXXXX";
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_lint lint;
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    const struct hone_task_new_options options = {.source = source,
+                                                  .sizes = {&size, size != NULL},
+                                                  .dir = hone_pool_printf(pool, "%s/pack", root)};
+    ck_assert_msg(hone_task_new_checked(&options, check, world, pool, ret, &lint, &err) == 0, "%s",
+                  err.message);
+    ck_assert_int_eq(world->n_lints, 1 + (world->most_elements > 0));
+    ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+}
+
+static const char *note_with(const struct hone_task_new *made, const char *text)
+{
+    for (size_t i = 0; i < made->notes.n; i++)
+        if (strstr(made->notes.v[i], text))
+            return made->notes.v[i];
+    return NULL;
+}
+
+START_TEST(sizes_follow_the_time_of_a_call)
+{
+    static const struct {
+        const char *source;
+        double power, round_ns, calls_a_check, fixed_ns, least_ms, most_ms;
+    } rows[] = {
+        {MATRIX, 1, 0.3, 5, 1e6, 3, 20},
+        {MATRIX, 1, 0.3, 5, 5e8, 3, 20}, /* a busy machine: nothing of that follows the size */
+        {PICTURE, 1, 2, 5, 1e6, 3, 20},
+        {PICTURE, 1, 400, 5, 1e6, 3, 20}, /* smaller than the first guess */
+        {PRODUCT, 3, 3, 2, 1e6, 3, 20},
+        {VECTOR, 2.5, 1e-9, 5, 1e6, 3, 20},  /* caches: far more time for a little more */
+        {VECTOR, 1, 1, 90, 1e6, 1.5, 6},     /* a slow reference: as short as may be */
+        {VECTOR, 1, 0.001, 5, 1e6, 0, 0.02}, /* memory ends it */
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct world world = {.round_ns = rows[i].round_ns,
+                              .calls_a_check = rows[i].calls_a_check,
+                              .fixed_ns = rows[i].fixed_ns,
+                              .power = rows[i].power};
+        struct hone_task_new made;
+        make(rows[i].source, NULL, &world, pool, &made);
+        double ms = world.call_ns / HONE_NS_PER_MS;
+        ck_assert_msg(ms >= rows[i].least_ms && ms <= rows[i].most_ms, "row %zu: %g ms", i, ms);
+        ck_assert_int_le(world.n_looks, 4);
+        ck_assert_ptr_nonnull(note_with(&made, "one call of your function takes"));
+        ck_assert_ptr_nonnull(note_with(&made, "sizes are guessed: "));
+    }
+}
+END_TEST
+
+/* What ends early is not given more and more to read. */
+START_TEST(time_may_not_follow_the_size)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct world world = {.round_ns = 1e4, .calls_a_check = 5, .power = 0};
+    struct hone_task_new made;
+    make(VECTOR, NULL, &world, pool, &made);
+    ck_assert_int_eq(world.n_looks, 2);
+    ck_assert_double_le(world.elements, 2e6);
+    ck_assert_ptr_nonnull(note_with(&made, "takes 0.01 ms whatever the size"));
+}
+END_TEST
+
+START_TEST(sizes_that_were_given_stay)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct world world = {.round_ns = 1, .calls_a_check = 5, .power = 1};
+    struct hone_task_new made;
+    make(VECTOR, "n=777", &world, pool, &made);
+    ck_assert_double_eq(world.rounds, 777);
+    ck_assert_int_eq(world.n_looks, 0);
+    ck_assert_ptr_null(note_with(&made, "one call of your function takes"));
+}
+END_TEST
+
+/* What is wrong at any size is for the lint to say. */
+START_TEST(a_wrong_baseline_is_not_timed)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct world world = {.round_ns = 1, .calls_a_check = 5, .power = 1, .is_wrong = true};
+    struct hone_task_new made;
+    make(VECTOR, NULL, &world, pool, &made);
+    ck_assert_int_eq(world.n_looks, 1);
+    ck_assert_double_eq(world.rounds, 1e6);
+    ck_assert_ptr_null(note_with(&made, "one call of your function takes"));
+}
+END_TEST
+
+/* Errors grow with the size: smaller sizes are tried once, and stay only where they help. */
+START_TEST(what_is_refused_is_tried_at_smaller_sizes)
+{
+    static const struct {
+        double most_elements;
+        bool is_smaller;
+    } rows[] = {{1e5, true}, {1e3, false}};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct world world = {
+            .round_ns = 5, .calls_a_check = 5, .power = 1, .most_elements = rows[i].most_elements};
+        struct hone_task_new made;
+        make(VECTOR, NULL, &world, pool, &made);
+        ck_assert_int_eq(world.n_looks, 1);
+        ck_assert_ptr_nonnull(note_with(&made, rows[i].is_smaller
+                                                   ? "smaller than a timing should have"
+                                                   : "one call of your function takes"));
+        ck_assert((note_with(&made, "n=1000000") == NULL) == rows[i].is_smaller);
+        ck_assert_double_le(world.elements, 1e6 / 16);
+    }
+}
+END_TEST
+
+/* What is guessed has to be legal. */
+START_TEST(guesses_obey_what_was_said)
+{
+    static const char *constraints[] = {"r <= 5", "n % 32 == 0", "n >= m"};
+    static const char source[] =
+        "void win(const float *x, float *y, int m, int n, int r) { for (int i = 0; i < m; i++) for "
+        "(int j = 0; j < n; j++) { float s = 0; for (int k = 0; k < r; k++) s += x[i * n + j] * k; "
+        "y[i * n + j] = s; } }";
+    for (size_t i = 0; i < HONE_COUNTOF(constraints); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        char root[] = "/tmp/hone-sizes-test-XXXXXX";
+        struct hone_err err = HONE_ERR_INIT;
+        struct hone_task_new made;
+        ck_assert_ptr_nonnull(mkdtemp(root));
+        const struct hone_task_new_options options = {.source = source,
+                                                      .constraints = {&constraints[i], 1},
+                                                      .dir =
+                                                          hone_pool_printf(pool, "%s/pack", root)};
+        ck_assert_msg(hone_task_new(&options, pool, &made, &err) == 0, "%s: %s", constraints[i],
+                      err.message);
+        HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
+        ck_assert_msg(hone_task_load(options.dir, &task, &err) == 0, "%s: %s", constraints[i],
+                      err.message);
+        ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+    }
+}
+END_TEST
+
+UNIT_MAIN("task_sizes", guesses_obey_what_was_said, what_is_refused_is_tried_at_smaller_sizes,
+          sizes_follow_the_time_of_a_call, time_may_not_follow_the_size, sizes_that_were_given_stay,
+          a_wrong_baseline_is_not_timed)
