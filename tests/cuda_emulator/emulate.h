@@ -41,6 +41,8 @@
 
 /* ---- who I am ---- */
 
+typedef struct CUstream_st *cudaStream_t; /* device text may name it, as in a struct */
+
 struct uint3 {
     unsigned x, y, z;
 };

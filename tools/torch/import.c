@@ -78,19 +78,27 @@ static int write_module(const char *dir, const char *file, const struct hone_jso
     return write_text(dir, "oracle.py", text, err);
 }
 
-static int write_workloads(const char *dir, const struct hone_json *list, struct hone_err *err)
+/* letter: of their ids. */
+static void put_workloads(struct hone_buf *text, const struct hone_json *list, const char *target,
+                          char letter)
 {
-    HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
     int i = 0;
     for (const struct hone_json *axes = hone_json_first(list); axes; axes = hone_json_next(axes)) {
         HONE_AUTOJSON struct hone_json *line = hone_json_new_object();
-        HONE_AUTOFREE char *id = hone_sprintf("s%d", i++);
+        HONE_AUTOFREE char *id = hone_sprintf("%c%d", letter, i++);
         hone_json_set_str(line, "id", id);
-        hone_json_set_str(line, "target", "cpu");
+        hone_json_set_str(line, "target", target);
         hone_json_set(line, "axes", hone_json_copy(axes));
         HONE_AUTOFREE char *row = hone_json_print(line);
-        hone_buf_printf(&text, "%s\n", row);
+        hone_buf_printf(text, "%s\n", row);
     }
+}
+
+static int write_workloads(const char *dir, const struct hone_json *said, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
+    put_workloads(&text, hone_json_get(said, "workloads"), "cpu", 's');
+    put_workloads(&text, hone_json_get(said, "device_workloads"), "cuda", 'd');
     return write_text(dir, "workloads.jsonl", text.data ? text.data : "", err);
 }
 
@@ -156,11 +164,13 @@ static int write_pack(const char *dir, const char *file, const struct hone_json 
     if (code == 0)
         code = write_task(dir, file, said, err);
     if (code == 0)
-        code = write_workloads(dir, hone_json_get(said, "workloads"), err);
+        code = write_workloads(dir, said, err);
     if (code == 0)
         code = write_module(dir, file, said, err);
     if (code == 0)
         code = write_text(kernels, "naive.c", hone_json_get_str(said, "naive", ""), err);
+    if (code == 0)
+        code = write_text(kernels, "naive.cu", hone_json_get_str(said, "naive_cuda", ""), err);
     return code;
 }
 

@@ -6,6 +6,8 @@
  * The module is the user's own and shares a process with that clock: one that lies falsifies this
  * ratio and nothing else, for no verdict reads it. It is played once the load of the comparison has
  * been summed up, so that torch's threads do not count as somebody else's. */
+#include "tools/runner/judge/yardstick.h"
+
 #include <math.h>
 
 #include "tools/runner/arena/oracle.h"
@@ -20,9 +22,9 @@ static int64_t sets_of(const struct hone_timing_run *run)
     return hone_min_i64(run->lanes[0].n_sets, MOST_CALLS);
 }
 
-static int time_torch(struct hone_timing_run *run, int64_t n_calls, double *ret_ns,
-                      struct hone_err *err)
+static int time_torch(void *arg, int64_t n_calls, double *ret_ns, struct hone_err *err)
 {
+    struct hone_timing_run *run = arg;
     *ret_ns = 0;
     int code = hone_judge_ready_oracle(run->judge, err);
     if (code == 0)
@@ -31,9 +33,9 @@ static int time_torch(struct hone_timing_run *run, int64_t n_calls, double *ret_
     return code;
 }
 
-static int time_candidate(struct hone_timing_run *run, double *ret_ns, struct hone_outcome *ret,
-                          struct hone_err *err)
+static int time_candidate(void *arg, double *ret_ns, struct hone_outcome *ret, struct hone_err *err)
 {
+    struct hone_timing_run *run = arg;
     struct hone_timing_subs times = {.n = 0};
     int code = hone_timing_sub(run, &run->lanes[0], &times, ret, err);
     *ret_ns = times.n > 0 ? times.wall[0] / (double)run->lanes[0].n_sets : 0;
@@ -63,33 +65,32 @@ static void add(struct hone_workload_report *report, const double *ns, const dou
                                .n_batch = n_calls};
 }
 
-int hone_timing_yardstick(struct hone_timing_run *run, struct hone_workload_report *report,
-                          struct hone_outcome *ret, struct hone_err *err)
+int hone_yardstick_play(struct hone_judge *judge, const struct hone_workload *workload,
+                        const struct hone_yardstick_arms *what, struct hone_workload_report *report,
+                        struct hone_outcome *ret, struct hone_err *err)
 {
-    struct hone_judge *judge = run->judge;
     double torch[ROUNDS], logs[ROUNDS], first = 0, mine = 0;
     if (judge->oracle.python == NULL || !hone_judge_is_tier(judge, HONE_TIER_CONFIRM) ||
-        run->plan->workload->is_hidden)
+        workload->is_hidden)
         return 0;
-    int code = time_torch(run, 1, &first, err);
+    int code = what->time_torch(what->arg, 1, &first, err);
     if (code < 0)
         return code;
     if (first <= 0 || first * ROUNDS > (double)MOST_NS) {
-        hone_judge_warn(judge, "workload '%s': nothing is said against torch: %s",
-                        run->plan->workload->id,
+        hone_judge_warn(judge, "workload '%s': nothing is said against torch: %s", workload->id,
                         first > 0 ? "a call of the module takes too long" : "the module failed");
         return 0;
     }
-    int64_t n_calls = hone_min_i64(
-        hone_max_i64((int64_t)ceil((double)run->plan->block_ns / first), 1), MOST_CALLS);
+    int64_t n_calls =
+        hone_min_i64(hone_max_i64((int64_t)ceil((double)what->block_ns / first), 1), MOST_CALLS);
     for (size_t r = 0; r < ROUNDS; r++) {
         bool is_torch_first = r % 2 == 0;
         if (is_torch_first)
-            code = time_torch(run, n_calls, &torch[r], err);
+            code = what->time_torch(what->arg, n_calls, &torch[r], err);
         if (code == 0)
-            code = time_candidate(run, &mine, ret, err);
+            code = what->time_candidate(what->arg, &mine, ret, err);
         if (code == 0 && !is_torch_first)
-            code = time_torch(run, n_calls, &torch[r], err);
+            code = what->time_torch(what->arg, n_calls, &torch[r], err);
         if (code < 0 || !hone_outcome_is_good(ret))
             return code;
         if (torch[r] <= 0 || mine <= 0)
@@ -98,4 +99,11 @@ int hone_timing_yardstick(struct hone_timing_run *run, struct hone_workload_repo
     }
     add(report, torch, logs, ROUNDS, n_calls);
     return 0;
+}
+
+int hone_timing_yardstick(struct hone_timing_run *run, struct hone_workload_report *report,
+                          struct hone_outcome *ret, struct hone_err *err)
+{
+    const struct hone_yardstick_arms what = {time_torch, time_candidate, run, run->plan->block_ns};
+    return hone_yardstick_play(run->judge, run->plan->workload, &what, report, ret, err);
 }

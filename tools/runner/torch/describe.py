@@ -29,6 +29,7 @@ STEPS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32)  # of which a legal siz
 SMALL = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 SLOW_SECONDS, MOST_ELEMENTS = 0.004, 2 << 20
 SLOW_SMALL, SLOW_FIXED = 0.2, 0.05
+DEVICE_SECONDS, DEVICE_ELEMENTS = 2.0, 1 << 27
 SLOW_BASE = max(3, int(os.environ.get("HONE_TORCH_SECONDS", "60")) // 20)  # of processor time
 
 
@@ -320,6 +321,7 @@ class Describer:
                 stuck.add(axis)
                 continue
             middle, sizes, best = sizes, {**sizes, axis: grown}, trial
+        self.timed_best, self.best_seconds = sizes, best.seconds
         found = [sizes]
         odd = {a: max(self.least[a], sizes[a] - sizes[a] // 4 // self.multiple[a] * self.multiple[a]) for a in self.axes}
         for other in (odd, middle):
@@ -328,11 +330,39 @@ class Describer:
                 break
         return found
 
+    def device_workloads(self, pack):
+        """Sizes for a GPU: the module's own, halved while they are too much for naive kernels. Nothing runs at them here: that
+        they are legal follows from the steps, and the formulas hold for all sizes that were tried."""
+        best = self.timed_best
+        def rounded(axis, value):
+            step = self.multiple[axis]
+            return max(value // step * step, self.least[axis])
+        def cost(sizes):  # seconds of this CPU, and elements of all tensors
+            work = self.best_seconds * math.prod(sizes[a] / best[a] for a in self.axes)
+            values = {here: sizes.get(there) for here, there in pack.record["axes"].items()}
+            elements = sum(math.prod(size_of(pack, a, values) for a in t["shape"]) for t in [*pack.inputs.values(), *pack.outputs.values()])
+            return max(work / DEVICE_SECONDS, elements / DEVICE_ELEMENTS)
+        sizes = {**best, **{a: max(rounded(a, self.public[a]), best[a]) for a in self.axes}}
+        while cost(sizes) > 1:
+            axis = max(self.axes, key=lambda a: sizes[a] / best[a])
+            if sizes[axis] == best[axis]:
+                break
+            sizes[axis] = max(rounded(axis, sizes[axis] // 2), best[axis])
+        odd = {**sizes, **{a: max(rounded(a, sizes[a] - sizes[a] // 4), best[a]) for a in self.axes}}
+        return [s for i, s in enumerate((sizes, odd)) if self.is_legal(s) and (i == 0 or s != sizes)]
+
     @staticmethod
     def timed(trial):
         start = time.process_time()
         trial.again(1)
         return time.process_time() - start
+
+
+def size_of(pack, axis, values):
+    """Of one of the pack's axes, where those that vary have these values."""
+    row = pack.axes[axis]
+    known = {a: r["value"] for a, r in pack.axes.items() if r["type"] == "const"}
+    return {**values, **known}[axis] if row["type"] != "expr" else eval(row["expression"], {}, {**values, **known})
 
 
 def argument_names(model, n):
@@ -547,10 +577,10 @@ def held(d, wanted_name):
         found.update(d.fixed)
         d.sizes = [d.base]
         pack = packed(d, wanted_name)
-    kernel = naive.kernel(d.first, pack)
+    kernel = naive.kernels(d.first, pack)
     for axis in d.axes:
         trial = d.attempt(**{axis: d.base[axis] + d.multiple[axis]})
-        if trial is not None and naive.kernel(trial, pack) != kernel:
+        if trial is not None and naive.kernels(trial, pack) != kernel:
             found[axis] = d.base[axis]
     found.update({a: d.base[a] for a in d.base if a not in d.axes and d.base[a] != d.public[a]})
     for axis in found:
@@ -574,7 +604,7 @@ def describe(text, wanted_name):
         d = settled(text, form, fixed)
     d.sizes = d.workloads()
     pack = packed(d, wanted_name)
-    kernel = naive.kernel(d.first, pack)
+    kernel, device_kernel = naive.kernels(d.first, pack)
     width = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "int32": 4, "int64": 8, "int16": 2}
     total = moved(pack, width)
     lines = [{here: size[there] for here, there in pack.record["axes"].items() if there in d.axes} for size in d.sizes]
@@ -588,7 +618,8 @@ def describe(text, wanted_name):
     return {
         **said, "constraints": constraints, "name": pack.name, "axes": pack.axes, "inputs": pack.inputs, "outputs": pack.outputs, "scalars": pack.scalars,
         "bytes": total, "workloads": lines, "record": MARK + json.dumps(pack.record),
-        "naive": kernel,
+        "naive": kernel, "naive_cuda": device_kernel, "device_workloads": [
+            {here: size[there] for here, there in pack.record["axes"].items() if there in d.axes} for size in d.device_workloads(pack)],
     }
 
 

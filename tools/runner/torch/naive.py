@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# A naive C kernel for a traced module: one plain function for each kind of operation, called in the module's order.
-# Sizes are read at run time, so that the kernel works for every legal size. What has no row here is refused by name.
+# The naive kernels of a traced module, in C and in CUDA: one plain function for each kind of operation, called in the module's order.
+# Sizes are read at run time, so that a kernel works for every legal size. What has no row here is refused by name.
 import math
+import re
 
 import torch
 import torch.fx
 
+import naive_cuda
 from naive_layers import layer
 from naive_losses import einsum, loss, loss_module
 from naive_parts import BASE, NEEDS, PARTS
@@ -37,6 +39,7 @@ SAME = {"contiguous", "clone", "detach", "identity", "dropout", "float", "type_a
 REDUCE = {"sum": "+", "mean": "m", "amax": ">", "amin": "<", "prod": "*"}
 
 
+MOST_STEPS = 8  # of one pass over the elements
 MOST_CONSTANT = 16384  # elements of a tensor that stands in the kernel
 
 SAME_TYPE = object()  # of a tensor's dtype and device
@@ -67,6 +70,7 @@ def three(value, n, fill):
 class Writer:
     def __init__(self, trial, pack):
         self.pack, self.trial, self.lines, self.used, self.own, self.n, self.temps = pack, trial, [], [], {}, 0, []
+        self.device_lines, self.device_own, self.made_at, self.views, self.passes = [], {}, {}, {}, {}
         self.state, self.ranks = {}, {}
         for name, key in pack.record["state"].items():
             self.state.update({key: name} if isinstance(key, str) else {})
@@ -78,7 +82,7 @@ class Writer:
             if tensor["dtype"] != "float32":
                 self.widen(name, tensor)
                 continue
-            self.lines.append("    struct nt m_%s = {.r = %d, .d = {%s}, .v = (float *)(uintptr_t)%s};" % (
+            self.add("    struct nt m_%s = {.r = %d, .d = {%s}, .v = (float *)(uintptr_t)%s};" % (
                 name, len(tensor["shape"]), ", ".join(tensor["shape"]) or "0", name))
         self.ranks = {key: len(pack.inputs[name]["shape"]) for key, name in self.state.items()}
         for name, keys in pack.record["state"].items():
@@ -91,17 +95,24 @@ class Writer:
         self.heads = list(dict.fromkeys("m_" + name for name in list(pack.inputs) + list(self.state.values())))
         self.n_head_lines = len(self.lines)
 
+    def add(self, line, device_line=None):
+        self.lines.append(line)
+        self.device_lines.append(device_line or naive_cuda.spoken(line))
+
     def widen(self, name, tensor):
         if tensor["dtype"] in PART_OF:
             self.use(PART_OF[tensor["dtype"]])
-        self.lines.append("    struct nt m_%s = n_room(%d, (int64_t[]){%s});\n    for (int64_t i = 0; i < n_count(m_%s); i++)\n"
-                          "        m_%s.v[i] = %s;" % (name, len(tensor["shape"]), ", ".join(tensor["shape"]) or "0", name, name,
-                                                      READ[tensor["dtype"]][1] % (name + "[i]")))
+        function, launch = naive_cuda.widened(name, tensor["dtype"])
+        self.device_own["in " + name] = function
+        self.add("    struct nt m_%s = n_room(%d, (int64_t[]){%s});\n    for (int64_t i = 0; i < n_count(m_%s); i++)\n"
+                 "        m_%s.v[i] = %s;" % (name, len(tensor["shape"]), ", ".join(tensor["shape"]) or "0", name, name,
+                                             READ[tensor["dtype"]][1] % (name + "[i]")),
+                 (naive_cuda.room(name, tensor["shape"]) + launch).rstrip("\n"))
         self.temps.append("m_" + name)
 
     def own_state(self, key, name, shape, at):
         """A tensor of the state that stands with others in one input."""
-        self.lines.append("    struct nt m_%s = {.r = %d, .d = {%s}, .v = (float *)(uintptr_t)(%s + %d)}; /* %s */" % (
+        self.add("    struct nt m_%s = {.r = %d, .d = {%s}, .v = (float *)(uintptr_t)(%s + %d)}; /* %s */" % (
             self.state[key], len(shape), ", ".join(map(str, shape)) or "0", name, at, key))
 
     def use(self, name):
@@ -113,12 +124,15 @@ class Writer:
     def fresh(self, text, rank):
         name = "v%d" % self.n
         self.n += 1
-        self.lines.append("    struct nt %s = %s;" % (name, text))
+        self.made_at[name] = len(self.device_lines)
+        self.add("    struct nt %s = %s;" % (name, text))
         self.temps.append(name)
         return T(name, rank)
 
     def call(self, part, rank, *args):
         self.use(part)
+        if part == "n_view":
+            self.views["v%d" % self.n] = args[0]
         return self.fresh("%s(%s)" % (part, ", ".join(str(a) for a in args)), rank)
 
     def tensor(self, value):
@@ -128,28 +142,56 @@ class Writer:
         return self.fresh("n_scalar(%s)" % (value.text if isinstance(value, C) else c_float(value)), 0)
 
     def mapped(self, expression, value):
-        key = "n_map%d" % list(self.own).index(expression) if expression in self.own else "n_map%d" % len(self.own)
-        self.own[expression] = ("static struct nt %s(struct nt a)\n{\n    struct nt c = n_room(a.r, a.d);\n"
-                                "    for (int64_t i = 0; i < n_count(a); i++) {\n        float x = a.v[i];\n        (void)x;\n"
-                                "        c.v[i] = %s;\n    }\n    return c;\n}\n" % (key, expression))
-        return self.fresh("%s(%s)" % (key, value.name), value.rank)
+        """A pass over the elements; behind another one it becomes a part of it."""
+        steps, tensors = self.passes.get(value.name, ([], [value]))
+        if len(steps) == MOST_STEPS:
+            steps, tensors = [], [value]
+        return self.pointwise(steps + [expression], tensors, value.rank)
 
     def binary(self, expression, a, b):
+        for value, name, other in ((b, "y", a), (a, "x", b)):
+            if isinstance(value, (int, float)) and isinstance(other, T):  # a number stands in the expression
+                there = re.sub(r"\b%s\b" % name, "(%s)" % c_float(value), expression)
+                return self.mapped(re.sub(r"\by\b", "x", there) if name == "x" else there, other)
         self.use("n_wide")
         a, b = self.tensor(a), self.tensor(b)
-        known = expression + " of two"
-        key = "n_map%d" % (list(self.own).index(known) if known in self.own else len(self.own))
-        self.own[known] = ("static struct nt %s(struct nt a, struct nt b)\n{\n    struct nt c = n_wide(a, b);\n"
-                           "    for (int64_t i = 0; i < n_count(c); i++) {\n"
-                           "        float x = a.v[n_from(a, c, i)], y = b.v[n_from(b, c, i)];\n        (void)x;\n"
-                           "        c.v[i] = %s;\n    }\n    return c;\n}\n" % (key, expression))
-        return self.fresh("%s(%s, %s)" % (key, a.name, b.name), max(a.rank, b.rank))
+        return self.pointwise([expression], [a, b], max(a.rank, b.rank))
 
-    def written(self, lines, tensors, rank, known):
-        """A function of its own, from the lines of its body."""
+    def pointwise(self, steps, tensors, rank):
+        """steps[0] is of x, and of y where there are two tensors; each later step is of x, what the one before gave."""
+        is_two = len(tensors) == 2
+        known = "; ".join(steps) + (" of two" if is_two else "")
+        key = "n_map%d" % (list(self.own).index(known) if known in self.own else len(self.own))
+        given, room = ("struct nt a, struct nt b", "n_wide(a, b)") if is_two else ("struct nt a", "n_room(a.r, a.d)")
+        read = "float x = a.v[n_from(a, c, i)], y = b.v[n_from(b, c, i)];" if is_two else "float x = a.v[i];"
+        between = "".join("        x = %s;\n" % step for step in steps[:-1])
+        self.own[known] = ("static struct nt %s(%s)\n{\n    struct nt c = %s;\n    for (int64_t i = 0; i < n_count(c); i++) {\n"
+                           "        %s\n        (void)x;\n%s        c.v[i] = %s;\n    }\n    return c;\n}\n" % (
+                               key, given, room, read, between, steps[-1]))
+        self.device_own[known] = (naive_cuda.binary if is_two else naive_cuda.mapped)(key[2:], steps)
+        value = self.fresh("%s(%s)" % (key, ", ".join(t.name for t in tensors)), rank)
+        self.passes[value.name] = (steps, tensors)
+        return value
+
+    def drop_unused(self, result):
+        """Passes that became parts of later ones, where nothing else reads them, and their functions."""
+        for name in reversed(list(self.passes)):
+            at = self.made_at[name]
+            others = "\n".join(self.lines[:at] + self.lines[at + 1:]) + " ".join(t.name for t in result if isinstance(t, T))
+            if not re.search(r"\b%s\b" % name, others):
+                self.lines[at] = self.device_lines[at] = ""
+                self.temps.remove(name)
+        calls = "\n".join(self.lines)
+        for known, function in list(self.own.items()):
+            if not re.search(r"\b%s\(" % function.split("(")[0].split()[-1], calls):
+                del self.own[known], self.device_own[known]
+
+    def written(self, lines, tensors, rank, known, on_device):
+        """A function of its own, from the lines of its body; on_device(its name) gives the one that launches."""
         key = "n_map%d" % (list(self.own).index(known) if known in self.own else len(self.own))
         given = ", ".join("struct nt a%d" % i for i in range(len(tensors)))
         self.own[known] = "static struct nt %s(%s)\n{\n%s\n}\n" % (key, given, "\n".join(lines))
+        self.device_own[known] = on_device(key[2:])
         return self.fresh("%s(%s)" % (key, ", ".join(t.name for t in tensors)), rank)
 
     @staticmethod
@@ -514,8 +556,9 @@ class Writer:
             raise Refused("no naive kernel: a constant of %d elements" % tensor.numel())
         name, values = "k%d" % self.n, ", ".join(c_float(v) for v in tensor.double().reshape(-1).tolist())
         self.n += 1
-        self.lines.append("    static const float %s_v[] = {%s};\n    struct nt %s = {.r = %d, .d = {%s}, .v = (float *)(uintptr_t)%s_v};"
-                          % (name, values, name, tensor.dim(), ", ".join(map(str, tensor.shape)) or "0", name))
+        self.add("    static const float %s_v[] = {%s};\n    struct nt %s = {.r = %d, .d = {%s}, .v = (float *)(uintptr_t)%s_v};"
+                 % (name, values, name, tensor.dim(), ", ".join(map(str, tensor.shape)) or "0", name),
+                 naive_cuda.constant(name, values, tensor.shape))
         return T(name, tensor.dim())
 
     def pieces(self, name, x, rest, more):
@@ -657,7 +700,8 @@ class Writer:
         return self.call("n_slice", x.rank, x.name, dim, first, "%s + %s" % (first, n), 1)
 
 
-def kernel(trial, pack):
+def kernels(trial, pack):
+    """(C, CUDA)"""
     traced = trace(trial, pack)
     w, values, result = Writer(trial, pack), {}, None
     given = iter(pack.record["arguments"])
@@ -701,7 +745,8 @@ def kernel(trial, pack):
         else:
             name = node.target if isinstance(node.target, str) else node.target.__name__
             values[node] = w.function(name.strip("_") if name.endswith("__") or name in ("and_", "or_") else name, list(args), dict(more), rank)
-    return text(w, pack, result)
+    w.drop_unused(result)
+    return text(w, pack, result), naive_cuda.text(w, pack, result)
 
 
 def text(w, pack, result):
@@ -721,4 +766,4 @@ def text(w, pack, result):
     n = w.n_head_lines
     parts = [PARTS[name] for name in w.used] + list(w.own.values())
     return "%s%s\nvoid %s(%s)\n{\n%s\n}\n" % (BASE, "".join(parts), pack.name, ", ".join(given),
-                                             "\n".join(w.lines[:n] + unused + w.lines[n:] + end))
+                                             "\n".join(w.lines[:n] + unused + [line for line in w.lines[n:] if line] + end))

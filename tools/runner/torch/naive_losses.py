@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Losses, distances, attention and einsum, written with a Writer's own operations (naive.py).
+import naive_cuda
 from worker import Refused
 
 POINTWISE = {  # of x, the input, and y, the target; words in braces are the loss's own numbers
@@ -127,10 +128,11 @@ def einsum(w, spec, tensors):
              "    int64_t at = 0;"]
     lines += ["    for (int64_t i_%s = 0; i_%s < %s; i_%s++)" % (c, c, sizes[c], c) for c in out]
     lines += ["    {", "        float sum = 0;"]
-    lines += ["        for (int64_t i_%s = 0; i_%s < %s; i_%s++)" % (c, c, sizes[c], c) for c in summed]
-    lines += ["            sum += %s;" % " * ".join(element(i, a) for i, a in enumerate(words)),
-              "        c.v[at++] = sum;", "    }", "    return c;"]
-    return w.written(lines, tensors, len(out), "einsum " + spec)
+    loops = ["        for (int64_t i_%s = 0; i_%s < %s; i_%s++)" % (c, c, sizes[c], c) for c in summed]
+    term = " * ".join(element(i, a) for i, a in enumerate(words))
+    lines += loops + ["            sum += %s;" % term, "        c.v[at++] = sum;", "    }", "    return c;"]
+    return w.written(lines, tensors, len(out), "einsum " + spec,
+                     lambda key: naive_cuda.nest(key, len(tensors), out, sizes, loops, term))
 
 
 def element(i, letters):

@@ -4,8 +4,11 @@
 # once and forks for every request, so that what a module does to torch ends with its request.
 # A request is a JSON line on stdin, its answer one on stdout: {"ok": true, "numbers": [...]} or {"error": "..."}; the numbers
 # are the largest_gap of each output, or for a request with "calls" the ns of one call in float32.
+# `worker.py device` is another process, beside a GPU: it times the module there, for a yardstick, on content of its own.
+# A request with "axes" builds the module, one with "calls" times it.
 # Descriptor 5 holds the inputs (private mappings: nothing can be changed), 6 takes the answers.
 import ast
+import ctypes
 import json
 import mmap
 import os
@@ -29,6 +32,7 @@ class Refused(Exception):
 
 class Rewrite(ast.NodeTransformer):
     """Other integers for the axes; with is_wide float64 and the CPU in place of casts and devices."""
+    device = "cpu"
 
     def __init__(self, axes, is_wide):
         self.axes, self.is_wide = axes, is_wide
@@ -58,7 +62,7 @@ class Rewrite(ast.NodeTransformer):
 
     def visit_Constant(self, node):
         if isinstance(node.value, str) and (node.value == "cuda" or node.value.startswith("cuda:")):
-            node.value = "cpu"
+            node.value = self.device
         return node
 
 
@@ -225,6 +229,77 @@ def time_calls(torch, text, task, request, writer):
     os._exit(0)
 
 
+def drawn(torch, tensor, axes):
+    """Content by role, on the device: what a module takes hardly depends on more."""
+    shape, dtype, role = [axes[axis] for axis in tensor["shape"]], dtypes()[tensor["dtype"]], tensor.get("role")
+    if dtype == torch.bool or role == "mask":
+        return (torch.rand(shape) > 0.5).to(dtype)
+    if not dtype.is_floating_point:
+        return torch.randint(0, max(axes.get(tensor.get("bound"), 2), 1), shape).to(dtype)
+    value = torch.rand(shape) + 0.1 if role in ("positive", "probability") else torch.randn(shape)
+    scale = tensor.get("scale", shape[-1] ** -0.5 if role == "weight" and shape else 1)
+    return (value * (scale if type(scale) in (int, float) else 1)).to(dtype)
+
+
+MOST_SETS, SET_BYTES = 16, 256 << 20  # as many as no cache holds
+
+
+class OnDevice:
+    """The module at one size, and sets of inputs that its calls take in turn."""
+
+    def __init__(self, torch, text, task, request):
+        if hasattr(torch, "set_default_device"):
+            torch.set_default_device("cuda")
+        record = json.loads(text.split("\n", 1)[0][len(MARK):])
+        axes = dict(zip(task["axes"], request["axes"]))
+        scalars = dict(zip(task.get("scalars", {}), request["scalars"]))
+        values = {**scalars, **{name: drawn(torch, tensor, axes) for name, tensor in task["inputs"].items()}}
+        self.torch, self.model = torch, build(torch, text, record, axes, values, False).cuda()
+        moving = [name for name in task["inputs"] if name not in record["state"]]
+        each = sum(values[name].numel() * values[name].element_size() for name in moving)
+        self.given = [given_by(record, axes, values)]
+        while len(self.given) < MOST_SETS and len(self.given) * each < SET_BYTES:
+            fresh = {name: drawn(torch, task["inputs"][name], axes) for name in moving}
+            self.given.append(given_by(record, axes, {**values, **fresh}))
+        for i in range(3):
+            self.model(*self.given[i % len(self.given)])
+        torch.cuda.synchronize()
+
+    def ns(self, n_calls):
+        start, end = [self.torch.cuda.Event(enable_timing=True) for _ in range(2)]
+        start.record()
+        for i in range(n_calls):
+            self.model(*self.given[i % len(self.given)])
+        end.record()
+        end.synchronize()
+        return start.elapsed_time(end) * 1e6 / n_calls
+
+
+def serve_device():
+    stream = os.dup(1)
+    os.dup2(2, 1)
+    if os.environ.get("HONE_CUDA_LIB"):  # torch asks for the driver by its name, which is loaded then
+        ctypes.CDLL(os.path.join(os.environ["HONE_CUDA_LIB"], "libcuda.so.1"), mode=ctypes.RTLD_GLOBAL)
+    import torch
+    torch.set_grad_enabled(False)
+    skip_initialisers(torch)
+    Rewrite.device = "cuda"
+    with open("/work/oracle.py") as file:
+        text = file.read()
+    with open("/work/task.json") as file:
+        task = json.load(file)
+    module = None
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            if "axes" in request:
+                module = None
+                module = OnDevice(torch, text, task, request)
+            say(stream, {"ok": True, "numbers": [module.ns(request["calls"])] if "calls" in request else []})
+        except BaseException as wrong:
+            say(stream, {"error": ("%s: %s" % (type(wrong).__name__, wrong))[:300]})
+
+
 def say(stream, what):
     os.write(stream, (json.dumps(what) + "\n").encode())
 
@@ -273,6 +348,8 @@ def serve():
 if __name__ == "__main__":
     if sys.argv[1] == "serve":
         serve()
+    elif sys.argv[1] == "device":
+        serve_device()
     elif sys.argv[1] == "model":
         import model
         model.main()

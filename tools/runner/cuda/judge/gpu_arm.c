@@ -68,8 +68,7 @@ static int sealed_file(const char *name, const void *bytes, size_t len, int *ret
     return 0;
 }
 
-/* Folder of the driver's library; owned. NULL: the loader knows. */
-static char *driver_dir(void)
+char *hone_gpu_driver_dir(void)
 {
     struct hone_cuda *cu = NULL;
     if (hone_cuda_open(&cu, NULL) < 0)
@@ -109,7 +108,7 @@ static int start_jail(struct hone_gpu_arm *arm, int helper_socket, struct hone_e
                           arm->is_open ? "open" : NULL, NULL};
     const char *env[64];
     size_t n_env = make_env(env, HONE_COUNTOF(env) - 1);
-    HONE_AUTOFREE char *dir = driver_dir();
+    HONE_AUTOFREE char *dir = hone_gpu_driver_dir();
     HONE_AUTOFREE char *cupti = arm->spec.is_profiling ? hone_cupti_find_folder() : NULL;
     HONE_AUTOFREE char *cupti_env = NULL;
     const char *more[] = {cupti, NULL};

@@ -121,4 +121,7 @@ int hone_gpu_arm_occupancy(struct hone_gpu_arm *arm, const char *kernel, int64_t
                            int64_t dynamic_shared, int64_t *ret_blocks_per_sm,
                            struct hone_err *err);
 
+/* Folder of the driver's library; owned. NULL: the loader knows. */
+char *hone_gpu_driver_dir(void);
+
 #endif

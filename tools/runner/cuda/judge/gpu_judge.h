@@ -140,6 +140,7 @@ struct hone_gpu_job {
     struct hone_gpu_oracle *oracle; /* borrowed; NULL: not built, or the host's is used */
     bool is_host_oracle;            /* the task's oracle does not run on a device */
     bool has_host_oracle;           /* built, inputs file made */
+    struct hone_gpu_torch *torch;   /* gpu_yardstick.c; owned; NULL: not started */
     /* largest scale that the oracle gave for normal content, by case and output; 0: not known */
     double scale[HONE_RUNNER_MAX_CASES][HONE_LIMIT_TENSORS];
     bool is_checking;              /* calls find shared memory filled, not what others left there */
@@ -148,6 +149,8 @@ struct hone_gpu_job {
     struct hone_gpu_ahead *ahead;  /* builds that run beside checks and timing */
     struct hone_outcome no_device; /* why there is none */
 };
+
+void hone_gpu_torch_free(struct hone_gpu_torch *torch); /* ends its process; NULL is fine */
 
 /* gpu_arms.c: which arm gets which arena. An arena that ran a candidate never runs a baseline. */
 int hone_gpu_arms_open(struct hone_judge *judge, struct hone_err *err);

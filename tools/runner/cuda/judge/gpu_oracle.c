@@ -32,6 +32,7 @@
 #define MEMORY_SHARE     0.125 /* of the device's, for answers */
 #define LEAST_MEMORY     (256ll << 20)
 #define HOST_FLOP_NS     1.5
+#define TORCH_ELEMENTS   (4 << 20) /* of all tensors: a module's operations are not known */
 #define HOST_SCREEN_NS   (500 * HONE_NS_PER_MS)
 #define HOST_NS          (5 * HONE_NS_PER_S)
 #define HEAVY_ITEM       5e7 /* operations: seconds for one thread of a device */
@@ -567,7 +568,8 @@ static int by_host(const struct question *q, const char *id, int64_t budget_ns,
                           : hone_min_i64(judge->machine.n_cores, hone_max_i64(q->n_items, 1));
     double cost = HOST_FLOP_NS * q->work / (double)hone_max_i64(n_cores, 1);
     int64_t allowed = hone_judge_is_tier(judge, HONE_TIER_SCREEN) ? HOST_SCREEN_NS : HOST_NS;
-    if (cost > (double)hone_max_i64(allowed, budget_ns))
+    if (cost > (double)hone_max_i64(allowed, budget_ns) ||
+        (judge->task->is_oracle_torch && q->work > TORCH_ELEMENTS))
         return 0;
     int64_t full_bytes = 2 * q->n_elements * (int64_t)sizeof(double);
     int code = hone_gpu_buffer_need(session, &session->records, MAX_RECORD_BYTES, err);

@@ -90,6 +90,12 @@ int hone_gpu_run_whole(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int
                        enum hone_distribution dist, int64_t budget_ns, struct hone_outcome *ret,
                        struct hone_err *err);
 
+/* ---- gpu_yardstick.c ---- */
+
+/* What torch takes for the same on this device; nothing where it has no CUDA. */
+int hone_gpu_run_yardstick(struct hone_gpu_run *run, struct hone_workload_report *report,
+                           struct hone_outcome *ret, struct hone_err *err);
+
 /* ---- gpu_blame.c ---- */
 
 /* hone_gpu_blame (gpu_judge.h) of one lane, for sets of a block. */

@@ -686,5 +686,8 @@ int hone_gpu_judge_time(struct hone_judge *judge, const struct hone_timing_plan 
     hone_rounds_report(judge, &run.rounds, ret_report);
     hone_load_end(&load, judge, &run.rounds, ret_report);
     check_clocks(&run, &run.lanes[0], ret);
-    return hone_rounds_bound(judge, plan->workload, run.n_sets, ret_report, err);
+    code = hone_rounds_bound(judge, plan->workload, run.n_sets, ret_report, err);
+    return code == 0 && hone_outcome_is_good(ret)
+               ? hone_gpu_run_yardstick(&run, ret_report, ret, err)
+               : code;
 }

@@ -118,6 +118,7 @@ static void tear_down(struct hone_judge *judge)
     struct hone_gpu_job *gpu = judge->gpu;
     if (gpu == NULL)
         return;
+    hone_gpu_torch_free(gpu->torch);
     hone_gpu_ahead_free(gpu->ahead);
     hone_pool_free(gpu->ahead_pool);
     if (gpu->session->is_open) {
