@@ -4,7 +4,7 @@
  *
  * The runner describes the file in its jail (hone-runner --torch); this turns the description into
  * task.json, workloads.jsonl, oracle.py (the file itself behind one line that tells which input is
- * which part of the state) and kernels/naive.c. Nothing of the description is trusted: the pack is
+ * which part of the state), kernels/naive.c and kernels/naive.cu. Nothing of the description is trusted: the pack is
  * loaded as any other afterwards. docs/tasks.md, "torch". */
 #ifndef HONE_TOOLS_TORCH_IMPORT_H
 #define HONE_TOOLS_TORCH_IMPORT_H
