@@ -29,7 +29,7 @@ class Model(nn.Module):
         self.turn = nn.GRU(6, 5, batch_first=True)
         self.keep = nn.Conv1d(2, 3, 3, padding=1)
     def forward(self, x):
-        y = torch.relu(self.norm(self.near(x))) * 0.5 + 1.0
+        y = torch.relu(self.norm(torch.sigmoid(self.near(x)))) * 0.5 + 1.0
         z = torch.softmax(y, dim=1) - y.mean(dim=1, keepdim=True)
         z = torch.cat([z[:, 3:9], y[:, :6].clamp(0.1, 2.0)], dim=1)
         s, h = self.turn(z.view(z.shape[0], 2, 6))
@@ -47,6 +47,8 @@ grep -q '"id":"d0","target":"cuda","axes":{"rows":512,"columns":2048}' "$pack/wo
 ok $? "sizes of target cuda are the module's own" "$(cat "$pack/workloads.jsonl")"
 [ "$(grep -c 'relu\|x = (0.5f) \* x;\|x = x \* (0.5f);' "$pack/kernels/naive.cu")" = 1 ] && grep -q 'w->next = out0;' "$pack/kernels/naive.cu"
 ok $? "neighbouring passes over the elements are one, and a result is written where it belongs" "$(sed -n '/^static void n_module/,$p' "$pack/kernels/naive.cu")"
+grep -q 'n_linear_map[0-9]*(m_x, m_near_weight, m_near_bias.v, w)' "$pack/kernels/naive.cu"
+ok $? "a pass behind a product is a part of it" "$(sed -n '/^static void n_module/,$p' "$pack/kernels/naive.cu")"
 
 sed -i 's/"rows":512,"columns":2048/"rows":6,"columns":9/; s/"rows":384,"columns":2048/"rows":5,"columns":7/' "$pack/workloads.jsonl" # for an emulator
 said=

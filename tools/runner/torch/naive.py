@@ -71,6 +71,7 @@ class Writer:
     def __init__(self, trial, pack):
         self.pack, self.trial, self.lines, self.used, self.own, self.n, self.temps = pack, trial, [], [], {}, 0, []
         self.device_lines, self.device_own, self.made_at, self.views, self.passes = [], {}, {}, {}, {}
+        self.steps, self.results = {}, []
         self.state, self.ranks = {}, {}
         for name, key in pack.record["state"].items():
             self.state.update({key: name} if isinstance(key, str) else {})
@@ -170,20 +171,24 @@ class Writer:
                                key, given, room, read, between, steps[-1]))
         self.device_own[known] = (naive_cuda.binary if is_two else naive_cuda.mapped)(key[2:], steps)
         value = self.fresh("%s(%s)" % (key, ", ".join(t.name for t in tensors)), rank)
-        self.passes[value.name] = (steps, tensors)
+        self.passes[value.name], self.steps[key] = (steps, tensors), steps
         return value
+
+    def key_of(self, known):
+        return self.own[known].split("(")[0].split()[-1]
 
     def drop_unused(self, result):
         """Passes that became parts of later ones, where nothing else reads them, and their functions."""
+        self.results = [t.name for t in result if isinstance(t, T)]
         for name in reversed(list(self.passes)):
             at = self.made_at[name]
-            others = "\n".join(self.lines[:at] + self.lines[at + 1:]) + " ".join(t.name for t in result if isinstance(t, T))
+            others = "\n".join(self.lines[:at] + self.lines[at + 1:]) + " ".join(self.results)
             if not re.search(r"\b%s\b" % name, others):
                 self.lines[at] = self.device_lines[at] = ""
                 self.temps.remove(name)
         calls = "\n".join(self.lines)
-        for known, function in list(self.own.items()):
-            if not re.search(r"\b%s\(" % function.split("(")[0].split()[-1], calls):
+        for known in list(self.own):
+            if not re.search(r"\b%s\(" % self.key_of(known), calls):
                 del self.own[known], self.device_own[known]
 
     def written(self, lines, tensors, rank, known, on_device):

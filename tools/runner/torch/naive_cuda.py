@@ -2,7 +2,7 @@
 # The naive CUDA kernel of a traced module: the same calls as in C (naive.py), of functions that launch (naive_cuda_parts.py).
 import re
 
-from naive_cuda_parts import BASE, NEEDS, PARTS
+from naive_cuda_parts import BASE, EPILOGUES, NEEDS, PARTS
 
 HEADS = {"float16": "#include <cuda_fp16.h>\n", "bfloat16": "#include <cuda_bf16.h>\n"}
 READ = {"float16": ("__half", "__half2float(%s)", "__float2half_rn(%s)"), "bool": ("unsigned char", "(float)(%s != 0)", "%s != 0"),
@@ -77,6 +77,36 @@ def used_parts(used):
     return "".join(PARTS[name] for name in found)
 
 
+def with_epilogue(part, key, steps):
+    """The function whose kernels take the steps of a pass before they write."""
+    function = PARTS[part]
+    for place, value in EPILOGUES[part]:
+        written = "    %s = %s;\n" % (place, value)
+        assert written in function
+        function = function.replace(written, "    {\n    float x = %s;\n%s    }\n" % (value, steps_of(steps, place)))
+    for name in [part] + re.findall(r"__global__ void (k_\w+)\(", function):
+        function = re.sub(r"\b%s\b" % name, "%s_%s" % (name, key), function)
+    return function
+
+
+def join_epilogues(w, lines):
+    """Passes that follow a product or a convolution at once, where nothing else reads it; gives the functions."""
+    found = {}
+    for at, line in enumerate(lines):
+        mapped_ = re.match(r"    struct nt (\w+) = n_(map\d+)\((\w+), w\);$", line)
+        made_at = w.made_at.get(mapped_.group(3)) if mapped_ else None
+        made = re.match(r"    struct nt \w+ = (n_\w+)\((.*)\);$", lines[made_at]) if made_at is not None else None
+        if not made or made.group(1) not in EPILOGUES:
+            continue
+        name, key, source = mapped_.groups()
+        part, arguments = made.groups()
+        if len(re.findall(r"\b%s\b" % source, "\n".join(lines))) != 2 or source in [behind_views(w, v) for v in w.results]:
+            continue
+        found[part + key] = with_epilogue(part, key, w.steps["n_" + key])
+        lines[at], lines[made_at] = "    struct nt %s = %s_%s(%s);" % (name, part, key, arguments), ""
+    return "".join(found.values())
+
+
 def behind_views(w, name):
     while name in w.views:
         name = w.views[name]
@@ -86,7 +116,10 @@ def behind_views(w, name):
 def text(w, pack, result):
     inputs, outputs = list(pack.inputs.items()), list(pack.outputs.items())
     types = {t["dtype"] for _, t in inputs + outputs}
-    own, end, lines = list(w.device_own.values()), [], list(w.device_lines)
+    lines, end = list(w.device_lines), []
+    joined = join_epilogues(w, lines)
+    calls = "\n".join(lines)
+    own = [joined] + [text for known, text in w.device_own.items() if known.startswith("in ") or w.key_of(known) + "(" in calls]
     for (name, tensor), value in zip(outputs, result):
         kept, _, written = READ[tensor["dtype"]]
         at = w.made_at.get(behind_views(w, value.name))
@@ -106,5 +139,5 @@ def text(w, pack, result):
             "extern \"C\" void %s(%s, cudaStream_t stream)\n{\n    void *base = nullptr;\n    struct nw work = {nullptr, 0, nullptr, stream};\n"
             "    n_module(%s, &work);\n    cudaMallocAsync(&base, (size_t)work.used + 256, stream);\n"
             "    work = {(char *)base, 0, nullptr, stream};\n    n_module(%s, &work);\n    cudaFreeAsync(base, stream);\n}\n" % (
-                "".join(HEADS[t] for t in sorted(types) if t in HEADS), BASE, used_parts(w.used), "".join(own), ", ".join(given),
+                "".join(HEADS[t] for t in sorted(types) if t in HEADS), BASE, used_parts([part for part in w.used if part not in EPILOGUES or part + "(" in calls]), "".join(own), ", ".join(given),
                 "\n".join(lines[:n] + unused + [line for line in lines[n:] if line] + end), pack.name, ", ".join(given), ", ".join(names), ", ".join(names)))

@@ -151,14 +151,14 @@ static struct nt n_matmul(struct nt a, struct nt b, struct nw *w)
     return c;
 }
 """,
-    "n_linear": r"""__global__ void k_linear(const float *x, const float *weight, const float *b, float *c, int64_t M, int64_t N, int64_t K)
+    "n_linear": r"""__global__ void k_linear(const float *a, const float *weight, const float *b, float *c, int64_t M, int64_t N, int64_t K)
 {
     int64_t i = (int64_t)blockIdx.y * blockDim.y + threadIdx.y, j = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= M || j >= N)
         return;
     float sum = 0;
     for (int64_t l = 0; l < K; l++)
-        sum += x[i * K + l] * weight[j * K + l];
+        sum += a[i * K + l] * weight[j * K + l];
     c[i * N + j] = b ? sum + b[j] : sum;
 }
 static struct nt n_linear(struct nt x, struct nt weight, const float *b, struct nw *w)
@@ -851,4 +851,7 @@ static struct nt n_rnn(struct nt x, struct nt h, struct nt c, struct nt wi, stru
 }
 """,
 }
+EPILOGUES = {  # what a pass over the elements may follow at once: where the kernels of a function write, and what
+    "n_linear": [("c[i * N + j]", "b ? sum + b[j] : sum")], "n_matmul": [("C[i * N + j]", "sum"), ("c.v[e]", "sum")],
+    "n_conv": [("c.v[e]", "sum")], "n_convt": [("c.v[e]", "sum")]}
 NEEDS = {"n_rnn": ["n_block"], "n_reduce": ["n_block"], "n_lines": ["n_block"], "n_norm": ["n_block"]}
