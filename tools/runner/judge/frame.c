@@ -135,19 +135,23 @@ int hone_judge_ready(struct hone_judge *judge, struct hone_slot *slot, struct ho
     return 0;
 }
 
+int64_t hone_judge_answer_bytes(const struct hone_judge *judge)
+{
+    int64_t n = 0;
+    for (size_t c = 0; c < judge->n_cases; c++) {
+        int64_t sum = 0;
+        for (size_t o = 0; o < judge->task->n_outputs; o++)
+            sum += hone_tensor_elements(judge->task, &judge->task->outputs[o], &judge->cases[c]);
+        n = hone_max_i64(n, sum);
+    }
+    return hone_oracle_answer_bytes(judge->task, n);
+}
+
 int hone_judge_ready_oracle(struct hone_judge *judge, struct hone_err *err)
 {
     struct hone_slot *slot = &judge->oracle;
     if (slot->arena == NULL) {
-        int64_t n = 0;
-        for (size_t c = 0; c < judge->n_cases; c++) {
-            int64_t sum = 0;
-            for (size_t o = 0; o < judge->task->n_outputs; o++)
-                sum +=
-                    hone_tensor_elements(judge->task, &judge->task->outputs[o], &judge->cases[c]);
-            n = hone_max_i64(n, sum);
-        }
-        int code = start(judge, slot, "oracle", hone_oracle_answer_bytes(judge->task, n), err);
+        int code = start(judge, slot, "oracle", hone_judge_answer_bytes(judge), err);
         if (code < 0)
             return code;
     }

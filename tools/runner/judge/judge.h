@@ -228,6 +228,8 @@ int hone_judge_set_frame(struct hone_judge *judge, const struct hone_workload *w
 int hone_judge_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone_outcome *ret,
                      struct hone_err *err);
 int hone_judge_ready_oracle(struct hone_judge *judge, struct hone_err *err);
+/* Room for everything that the oracle may say of one of the job's sizes. */
+int64_t hone_judge_answer_bytes(const struct hone_judge *judge);
 void hone_judge_drop_arena(struct hone_slot *slot);
 void hone_judge_fill(struct hone_judge *judge, int64_t set, enum hone_distribution dist,
                      uint64_t counter);

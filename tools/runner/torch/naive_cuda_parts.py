@@ -202,20 +202,34 @@ __global__ void k_row_sums(const float *x, float *y, double by, int64_t M, int64
         sum += x[m * N + i];
     y[m] = (float)(sum * by);
 }
+__global__ void k_column_sums(const float *x, float *y, double by, int64_t M, int64_t N, int64_t in)
+{
+    int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= M)
+        return;
+    double sum = 0;
+    for (int64_t i = 0; i < N; i++)
+        sum += x[(e / in * N + i) * in + e % in];
+    y[e] = (float)(sum * by);
+}
 static struct nt n_reduce(struct nt a, int mask, int keep, char kind, struct nw *w)
 {
     struct nd d = {};
-    int64_t r = 0, over = 1;
+    int64_t r = 0, over = 1, in = 1;
     for (int64_t i = 0; i < a.r; i++) {
         int is_over = mask >> i & 1;
         over *= is_over ? a.d[i] : 1;
+        in = is_over ? 1 : in * a.d[i];
         if (!is_over || keep)
             d.v[r++] = is_over ? 1 : a.d[i];
     }
     struct nt c = n_room(r, d, w);
-    bool is_row_sum = (kind == '+' || kind == 'm') && mask == 1 << (a.r - 1) && n_count(c) >= 256;
-    if (w->base && is_row_sum)
-        k_row_sums<<<n_blocks(n_count(c)), 256, 0, w->stream>>>(a.v, c.v, kind == 'm' ? 1 / (double)over : 1, n_count(c), over);
+    bool is_sum = (kind == '+' || kind == 'm') && (mask & (mask - 1)) == 0 && n_count(c) >= 256; // over one dimension
+    double by = kind == 'm' ? 1 / (double)over : 1;
+    if (w->base && is_sum && in == 1)
+        k_row_sums<<<n_blocks(n_count(c)), 256, 0, w->stream>>>(a.v, c.v, by, n_count(c), over);
+    else if (w->base && is_sum)
+        k_column_sums<<<n_blocks(n_count(c)), 256, 0, w->stream>>>(a.v, c.v, by, n_count(c), over, in);
     else if (w->base)
         k_reduce<<<(unsigned)n_count(c), n_threads(over), 0, w->stream>>>(a, mask, c, over, kind);
     return c;

@@ -32,7 +32,6 @@
 #define MEMORY_SHARE     0.125 /* of the device's, for answers */
 #define LEAST_MEMORY     (256ll << 20)
 #define HOST_FLOP_NS     1.5
-#define TORCH_ELEMENTS   (4 << 20) /* of all tensors: a module's operations are not known */
 #define HOST_SCREEN_NS   (500 * HONE_NS_PER_MS)
 #define HOST_NS          (5 * HONE_NS_PER_S)
 #define HEAVY_ITEM       5e7 /* operations: seconds for one thread of a device */
@@ -528,35 +527,6 @@ static void upload_records(void *arg, const struct hone_oracle_record *records, 
     }
 }
 
-static int ready_host(const struct question *q, struct hone_err *err)
-{
-    struct hone_judge *judge = q->judge;
-    struct hone_outcome end = HONE_OUTCOME_INIT;
-    if (!judge->gpu->has_host_oracle) {
-        int64_t most = 0;
-        for (size_t c = 0; c < judge->n_cases; c++)
-            most = hone_max_i64(most, hone_judge_set_bytes(judge, &judge->cases[c]));
-        int64_t pages =
-            (int64_t)(judge->task->n_inputs + judge->task->n_outputs) * HONE_BUFFERS_PAGE;
-        int code = hone_cpu_build_oracle(judge, &end, err);
-        if (code == 0 && !hone_outcome_is_good(&end))
-            code = hone_fail(err, HONE_E_TARGET, "%s", end.detail);
-        judge->output_bytes = most + pages;
-        if (code == 0)
-            code = hone_shared_new("hone-inputs", most + pages, true, &judge->inputs, err);
-        if (code < 0)
-            return code;
-        judge->gpu->has_host_oracle = true;
-    }
-    int code = hone_judge_set_frame(judge, q->workload, 1, err);
-    for (size_t i = 0; i < judge->task->n_inputs && code == 0; i++)
-        code =
-            hone_gpu_fetch(judge->gpu->session,
-                           hone_shared_tensor(&judge->inputs, &judge->frame.layout, 0, (int64_t)i),
-                           hone_gpu_input(judge, q->set, i), judge->frame.layout.bytes[i], err);
-    return code == 0 ? hone_judge_ready_oracle(judge, err) : code;
-}
-
 /* NULL with 0: too dear. */
 static int by_host(const struct question *q, const char *id, int64_t budget_ns,
                    struct hone_gpu_reference **ret, struct hone_err *err)
@@ -569,7 +539,7 @@ static int by_host(const struct question *q, const char *id, int64_t budget_ns,
     double cost = HOST_FLOP_NS * q->work / (double)hone_max_i64(n_cores, 1);
     int64_t allowed = hone_judge_is_tier(judge, HONE_TIER_SCREEN) ? HOST_SCREEN_NS : HOST_NS;
     if (cost > (double)hone_max_i64(allowed, budget_ns) ||
-        (judge->task->is_oracle_torch && q->work > TORCH_ELEMENTS))
+        (judge->task->is_oracle_torch && q->work > HONE_GPU_TORCH_ELEMENTS))
         return 0;
     int64_t full_bytes = 2 * q->n_elements * (int64_t)sizeof(double);
     int code = hone_gpu_buffer_need(session, &session->records, MAX_RECORD_BYTES, err);
@@ -581,7 +551,7 @@ static int by_host(const struct question *q, const char *id, int64_t budget_ns,
             session->cu->MemsetD8Async((*ret)->memory, 0xff, (size_t)full_bytes, session->stream),
             "preparing a reference", err);
     if (code == 0)
-        code = ready_host(q, err);
+        code = hone_gpu_host_ready(judge, q->workload, q->set, err);
     if (code < 0)
         return code;
     struct upload up = {.q = q, .reference = *ret, .err = err};

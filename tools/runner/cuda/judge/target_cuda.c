@@ -119,6 +119,7 @@ static void tear_down(struct hone_judge *judge)
     if (gpu == NULL)
         return;
     hone_gpu_torch_free(gpu->torch);
+    hone_gpu_host_keep(judge);
     hone_gpu_ahead_free(gpu->ahead);
     hone_pool_free(gpu->ahead_pool);
     if (gpu->session->is_open) {
