@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `hone env`: episodes for learning agents, JSON lines on standard input and output.
+/* `hone env`: episodes for learning agents, JSON lines on standard input and output; one source as an
+ * episode of one step (grade); tasks as folders that bring that along (harbor).
  *
  *     {"op":"reset","task":"sum"}                        -> {"episode":1,"observation":{...}}
  *     {"op":"step","episode":1,"source":"..."}           -> {"episode":1,"reward":0.9,"done":false,...}
@@ -17,6 +18,7 @@
  * A step is a call of kernel_evaluate or strategy_apply through the registry, so that a learner is
  * judged as everybody is. The reward is log2 of the screened speedup over the baseline for a right
  * version, -1 for a wrong or failed one, 0 where the machine was at fault. */
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,34 +28,59 @@
 #include "agents/offline/episode.h"
 #include "server/stop.h"
 #include "server/verb.h"
+#include "tools/export/harbor.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 #include "workspace/base/process.h"
+#include "workspace/base/utf8.h"
+#include "workspace/workspace.h"
 
 struct args {
     struct hone_common_args common;
-    const char *record, *tier, *lattices;
+    const char *action, *subject, *record, *tier, *lattices, *target, *reward, *bundle, *base;
+    struct hone_strs tasks;
     int64_t steps, observation_bytes;
+    bool force;
 };
 
-static const char *const tiers[] = {"screen", "decide", NULL};
+static const char *const action_names[] = {"serve", "grade", "harbor", NULL};
+static const char *const tiers[] = {"screen", "decide", "confirm", NULL};
 
 static const struct hone_opt opts[] = {
+    HONE_OPT(struct args, action, "action", "ACTION", "What to do.", .is_positional = true,
+             .fallback = "serve", .choices = action_names),
+    HONE_OPT(struct args, subject, "subject", "SUBJECT",
+             "grade: a source. harbor: the folder for the tasks' folders.", .is_positional = true,
+             .of = "grade harbor"),
     HONE_OPTS_COMMON(struct args),
     HONE_OPT(struct args, steps, "steps", "N", "Steps of an episode; the last one is done.",
-             .fallback = "64", .min = 1, .max = 100000),
-    HONE_OPT(struct args, tier, "tier", "TIER", "How long a version is looked at.",
-             .fallback = "screen", .choices = tiers),
+             .fallback = "64", .min = 1, .max = 100000, .of = "serve"),
+    HONE_OPT(struct args, tier, "tier", "TIER",
+             "How long a version is looked at. Default: serve: screen, else confirm.",
+             .choices = tiers),
+    HONE_OPT(struct args, tasks, "task", "NAME",
+             "The task; harbor: may be repeated. Default: all of the workspace.",
+             .of = "grade harbor"),
+    HONE_OPT(struct args, target, "target", "TARGET", "Where the kernels run.", .fallback = "cpu",
+             .choices = hone_target_words, .of = "grade harbor"),
+    HONE_OPT(struct args, reward, "reward", "DIR",
+             "Folder for reward.txt, reward.json and verdict.json.", .of = "grade"),
+    HONE_OPT(struct args, bundle, "bundle", "FILE",
+             "hone for the images: what `make bundle` writes.", .of = "harbor"),
+    HONE_OPT(struct args, base, "base", "IMAGE",
+             "Image to begin with. Default: cpu: debian:12-slim; cuda: none.", .of = "harbor"),
+    HONE_OPT(struct args, force, "force", NULL, "Replace folders that are there.", .of = "harbor"),
     HONE_OPT(struct args, observation_bytes, "observation-bytes", "N",
              "Of an observation's text at most, about four a token.", .fallback = "16384",
              .min = 512, .max = 1 << 20),
     HONE_OPT(
         struct args, lattices, "lattices", "DIR",
         "Episodes on recorded lattices: a step is a strategy, nothing is run, and the same seed "
-        "gives the same answers."),
+        "gives the same answers.",
+        .of = "serve"),
     HONE_OPT(struct args, record, "record", "FILE",
-             "Append each request with its answer: trajectories for training."),
+             "Append each request with its answer: trajectories for training.", .of = "serve"),
 };
 
 struct episode {
@@ -66,6 +93,7 @@ struct episode {
 
 struct env {
     const struct args *args;
+    const char *tier;
     struct hone_tool_ctx ctx;
     struct episode episodes[HONE_LIMIT_EPISODES]; /* number - 1 */
     FILE *record;
@@ -217,9 +245,9 @@ static void put_observation(const struct env *env, const struct hone_json *resul
                             struct hone_json *answer)
 {
     static const char *const members[] = {
-        "verdict",     "reason",      "error_class",      "summary", "next",
-        "time_ns",     "baseline_ns", "percent_of_bound", "commit",  "workloads",
-        "diagnostics", "failing",     "strategies",       "features"};
+        "verdict",     "reason",           "error_class", "summary",   "next",        "time_ns",
+        "baseline_ns", "percent_of_bound", "commit",      "workloads", "diagnostics", "failing",
+        "strategies",  "features",         "doubts",      "rests_on"};
     struct hone_json *seen = hone_json_new_object();
     int64_t left = env->args->observation_bytes;
     for (size_t i = 0; i < HONE_COUNTOF(members); i++) {
@@ -270,7 +298,7 @@ static struct hone_json *judge(struct env *env, struct episode *e, const struct 
     }
     hone_json_set_str(ask, "task", e->task);
     hone_json_set_str(ask, "target", e->target);
-    hone_json_set_str(ask, "tier", env->args->tier);
+    hone_json_set_str(ask, "tier", env->tier);
     if (has_rewrite && (*ret_made = edited(env, e, request, err)) == NULL)
         return NULL;
     hone_json_set_str(ask, "source",
@@ -412,6 +440,166 @@ static int serve(struct env *env, struct hone_err *err)
     return rc;
 }
 
+/* ---- one source as an episode ---- */
+
+enum { REWARD_TXT, REWARD_JSON, VERDICT_JSON, N_REWARD_FILES };
+static const char *const reward_files[N_REWARD_FILES] = {"reward.txt", "reward.json",
+                                                         "verdict.json"};
+
+/* What was there before is no reward of this source. */
+static int clear_rewards(const char *dir, struct hone_err *err)
+{
+    int rc = hone_mkdirs(dir, 0755, err);
+    for (size_t i = 0; i < N_REWARD_FILES && rc == 0; i++) {
+        HONE_AUTOFREE char *path = hone_path_join(dir, reward_files[i], NULL);
+        rc = hone_remove_tree(path, err);
+    }
+    return rc;
+}
+
+/* Never below zero, other than a step's: zero is what nothing at all gets, and no wrong kernel may get more
+ * than a right one. */
+static int write_rewards(const char *dir, const struct hone_json *answer, struct hone_err *err)
+{
+    double given = hone_json_get_f64(answer, "reward", -1), reward = fmax(0, given);
+    bool is_right = hone_json_get_bool(hone_json_get(answer, "parts"), "is_right", false);
+    HONE_AUTOJSON struct hone_json *numbers = hone_json_new_object();
+    hone_json_set_f64(numbers, "reward", reward);
+    hone_json_set_f64(numbers, "env_reward", given);
+    hone_json_set_f64(numbers, "is_right", is_right ? 1 : 0);
+    hone_json_set_f64(numbers, "speedup", is_right ? exp2(given) : 0);
+    HONE_AUTOFREE char *txt = hone_sprintf("%.6g", reward);
+    HONE_AUTOFREE char *json = hone_json_print(numbers);
+    HONE_AUTOFREE char *verdict = hone_json_print(answer);
+    const char *const texts[N_REWARD_FILES] = {txt, json, verdict};
+    int rc = 0;
+    for (size_t i = 0; i < N_REWARD_FILES && rc == 0; i++) {
+        HONE_AUTOFREE char *path = hone_path_join(dir, reward_files[i], NULL);
+        HONE_AUTOFREE char *line = hone_sprintf("%s\n", texts[i]);
+        rc = hone_file_write(path, line, strlen(line), 0644, false, err);
+    }
+    return rc;
+}
+
+/* A source comes from somebody who may have made anything of it: no links, no devices, text alone. */
+static int read_source(const char *file, char **ret, struct hone_err *err)
+{
+    HONE_AUTOFREE char *text = NULL;
+    size_t len;
+    int rc = hone_file_read_at(AT_FDCWD, file, HONE_LIMIT_SOURCE_BYTES, &text, &len, err);
+    if (rc < 0)
+        return rc;
+    if (memchr(text, '\0', len) != NULL || hone_utf8_valid_prefix(text, len) != len)
+        return hone_fail(err, HONE_E_ARG, "'%s' is no text", file);
+    *ret = HONE_STEAL(text);
+    return 0;
+}
+
+/* The answer of a step that could not even be asked for. */
+static void put_refusal(struct hone_json *answer, const char *why)
+{
+    struct hone_json *parts = hone_json_new_object();
+    hone_json_set_bool(parts, "is_right", false);
+    hone_json_set_f64(answer, "reward", -1);
+    hone_json_set(answer, "parts", parts);
+    hone_json_set_str(answer, "error", why);
+}
+
+static int grade_file(struct env *env, struct hone_json *answer, struct hone_err *err)
+{
+    const struct args *args = env->args;
+    HONE_AUTOJSON struct hone_json *request = hone_json_new_object();
+    HONE_AUTOJSON struct hone_json *begun = hone_json_new_object();
+    HONE_AUTOFREE char *source = NULL;
+    struct hone_err why = HONE_ERR_INIT;
+    hone_json_set_str(request, "task", args->tasks.v[0]);
+    hone_json_set_str(request, "target", args->target);
+    int rc =
+        reset(env, request, begun, err); /* a task that is not there is not the source's fault */
+    if (rc < 0)
+        return rc;
+    hone_json_set_i64(request, "episode", 1);
+    rc = read_source(args->subject, &source, &why);
+    if (rc == 0) {
+        hone_json_set_str(request, "source", source);
+        if (step(env, request, answer, &why) == 0)
+            return 0;
+        if (why.code != HONE_E_ARG && why.code != HONE_E_LIMIT)
+            return hone_fail(err, why.code, "%s", why.message);
+    }
+    put_refusal(answer, why.message);
+    return 0;
+}
+
+static int grade(struct env *env, struct hone_err *err)
+{
+    const struct args *args = env->args;
+    HONE_AUTOJSON struct hone_json *answer = hone_json_new_object();
+    if (args->tasks.n != 1)
+        return hone_fail_at(err, HONE_E_ARG, "task", "name one task");
+    int rc = grade_file(env, answer, err);
+    const struct hone_json *seen = hone_json_get(answer, "observation");
+    if (rc == 0 && strcmp(hone_json_get_str(seen, "verdict", ""), "infra") == 0)
+        rc = hone_fail(err, HONE_E_TARGET, "no verdict, so no reward: %s",
+                       hone_json_get_str(seen, "summary", "the machine was at fault"));
+    if (rc == 0 && args->reward != NULL)
+        rc = write_rewards(args->reward, answer, err);
+    return rc == 0 ? hone_print_json(answer, err) : rc;
+}
+
+/* ---- tasks as folders ---- */
+
+static int harbor(struct env *env, struct hone_err *err)
+{
+    const struct args *args = env->args;
+    const struct hone_harbor_options options = {.dir = args->subject,
+                                                .target = args->target,
+                                                .bundle = args->bundle,
+                                                .base = args->base,
+                                                .tier = env->tier,
+                                                .force = args->force};
+    struct hone_strs names = args->tasks;
+    int rc = 0;
+    if (args->bundle == NULL)
+        return hone_fail_at(err, HONE_E_ARG, "bundle",
+                            "name hone's bundle for the images; `make bundle` writes one");
+    if (names.n == 0)
+        rc = hone_workspace_task_names(env->ctx.app->ws, env->ctx.pool, &names.v, &names.n, err);
+    for (size_t i = 0; i < names.n && rc == 0; i++) {
+        const char *dir;
+        rc = hone_harbor_write(&env->ctx, names.v[i], &options, &dir, err);
+        if (rc == 0)
+            printf("%s\n", dir);
+    }
+    return rc == 0 ? hone_print("", err) : rc;
+}
+
+static const struct hone_verb_action actions[] = {
+    {"serve", "", "episodes as JSON lines, until the input ends; what no action means",
+     "hone env --executor fake --record trajectories.jsonl"},
+    {"grade", "FILE",
+     "one source as an episode of one step: the answer, and the reward as files, there never below "
+     "0; a machine's fault is a fault and no reward",
+     "hone env grade kernel.c --task sum --reward /logs/verifier"},
+    {"harbor", "DIR",
+     "a folder in Harbor's form for each task: instruction, images, the judge as its verifier, a "
+     "solution",
+     "hone env harbor tasks --bundle hone-bundle.tar.gz --task sum"},
+};
+static int (*const functions[])(struct env *env, struct hone_err *err) = {serve, grade, harbor};
+
+static int run_action(struct env *env, struct hone_err *err)
+{
+    size_t i = 0;
+    while (strcmp(actions[i].name, env->args->action) != 0) /* options checked that it is one */
+        i++;
+    if (actions[i].args[0] != '\0' && env->args->subject == NULL)
+        return hone_fail(err, HONE_E_ARG, "say which: hone env %s %s", actions[i].name,
+                         actions[i].args);
+    env->tier = env->args->tier ? env->args->tier : i == 0 ? tiers[0] : tiers[2];
+    return functions[i](env, err);
+}
+
 static int run(const void *arg, struct hone_err *err)
 {
     const struct args *args = arg;
@@ -421,21 +609,25 @@ static int run(const void *arg, struct hone_err *err)
     struct env env = {.args = args};
     hone_stop_block();
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    int rc = args->lattices
+    int rc = args->reward != NULL ? clear_rewards(args->reward, err) : 0; /* whatever comes */
+    if (rc == 0)
+        rc = args->lattices
                  ? hone_lattice_load_all(args->lattices, pool, &env.lattices, &env.n_lattices, err)
                  : hone_open_runtime(&args->common, &runtime, err);
     if (rc == 0)
         rc = hone_cancel_init(&cancel, err);
     if (rc < 0)
         return rc;
-    env.ctx = (struct hone_tool_ctx){
-        .app = runtime ? hone_runtime_app(runtime) : NULL, .cancel = &cancel, .caller = "env"};
+    env.ctx = (struct hone_tool_ctx){.app = runtime ? hone_runtime_app(runtime) : NULL,
+                                     .pool = pool,
+                                     .cancel = &cancel,
+                                     .caller = "env"};
     if (args->record != NULL && (env.record = fopen(args->record, "ae")) == NULL)
         rc = hone_fail(err, HONE_E_IO, "cannot write '%s'", args->record);
     if (rc == 0)
         rc = hone_stop_watch(cancel_call, &cancel, &stop, err);
     if (rc == 0)
-        rc = serve(&env, err);
+        rc = run_action(&env, err);
     hone_stop_free(stop);
     hone_cancel_done(&cancel);
     for (size_t i = 0; i < HONE_LIMIT_EPISODES; i++)
@@ -460,6 +652,8 @@ const struct hone_verb hone_verb_env = {
         "or failed one.\n"
         "Short looks are noisy: no reward is a result, only a confirmation is.",
     .example = "hone env --executor fake --record trajectories.jsonl",
+    .actions = actions,
+    .n_actions = HONE_COUNTOF(actions),
     .opts = opts,
     .n_opts = HONE_COUNTOF(opts),
     .args_size = sizeof(struct args),

@@ -223,7 +223,11 @@ static char *translate(const struct hone_jail_plan *plan, const char *text)
     }
     if (plan->spec->work_dir != NULL && strncmp(text, "/work", 5) == 0 &&
         (text[5] == '/' || text[5] == '\0'))
-        return hone_sprintf("%s%s", plan->spec->work_dir, text + 5);
+        /* Relative to the current folder: the slot's uid may not be able to walk there by name. Not
+         * for compilers, whose messages hold the names they were given. */
+        return hone_sprintf("%s%s",
+                            plan->spec->profile == HONE_JAIL_COMPILE ? plan->spec->work_dir : ".",
+                            text + 5);
     return hone_strdup(text);
 }
 
