@@ -12,7 +12,7 @@
 #define HONE_SERVER_APP_H
 
 #include "server/page/reports.h"
-#include "server/rpc/beats.h"
+#include "server/exchange/beats.h"
 #include "server/rpc/executors.h"
 #include "server/rpc/workers.h"
 #include "tools/tool.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A call that says nothing shows that it lives: hosts count anew with each notification, and give up
  * after a silence. */
-#include "server/rpc/beats.h"
+#include "server/exchange/beats.h"
 
 #include <pthread.h>
 #include <stdio.h>

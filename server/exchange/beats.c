@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/rpc/beats.h"
+#include "server/exchange/beats.h"
 
 #include <pthread.h>
 #include <signal.h>
