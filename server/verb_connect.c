@@ -51,9 +51,7 @@ static const struct client {
      "Gemini CLI",
      ".gemini/settings.json",
      "mcpServers",
-     {PLAIN_STDIO,
-      "{\"httpUrl\":\"@URL@\",\"headers\":{\"Authorization\":\"Bearer $HONE_TOKEN\"},"
-      "\"timeout\":300000}",
+     {PLAIN_STDIO, "{\"httpUrl\":\"@URL@\",\"headers\":{\"Authorization\":\"Bearer $HONE_TOKEN\"}}",
       NULL}},
     {"opencode",
      "opencode",

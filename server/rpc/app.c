@@ -16,6 +16,7 @@ struct hone_runtime {
     char *data_dir;
     struct hone_workers *lanes[HONE_N_LANES];
     struct hone_reports *reports;
+    struct hone_beats *beats;
     unsigned char key[HONE_STATE_KEY_BYTES];
 };
 
@@ -88,6 +89,7 @@ int hone_runtime_open(const struct hone_app_spec *spec, struct hone_runtime **re
     runtime->app.allow_weak_jail = spec->allow_weak_jail;
     hone_random(runtime->key, sizeof(runtime->key));
     open_lanes(runtime, spec);
+    runtime->beats = hone_beats_new(spec->beat_ms > 0 ? spec->beat_ms : HONE_BEAT_MS);
     int rc = open_parts(runtime, spec, err);
     if (rc < 0) {
         hone_runtime_close(runtime);
@@ -101,6 +103,11 @@ int hone_runtime_open(const struct hone_app_spec *spec, struct hone_runtime **re
 struct hone_reports *hone_runtime_reports(struct hone_runtime *runtime)
 {
     return runtime->reports;
+}
+
+struct hone_beats *hone_runtime_beats(struct hone_runtime *runtime)
+{
+    return runtime->beats;
 }
 
 struct hone_app *hone_runtime_app(struct hone_runtime *runtime)
@@ -155,6 +162,7 @@ void hone_runtime_close(struct hone_runtime *runtime)
     hone_jobs_free(runtime->app.jobs);
     for (size_t i = 0; i < HONE_N_LANES; i++)
         hone_workers_free(runtime->lanes[i]);
+    hone_beats_free(runtime->beats);
     hone_registry_free(runtime->app.registry);
     hone_executor_free(runtime->app.executor);
     hone_reports_free(runtime->reports);

@@ -5,11 +5,13 @@
  * round, if it stands alone; find the tool's lane; queue it; on the worker run it through the
  * registry; note it in the audit log; answer once, as text or structured content, or with what the
  * tool asks.
- * Progress is sent at most four times a second and always rises. What a protocol revision does
- * not know is left out. */
+ * Progress is sent at most four times a second and always rises; where a call says nothing, or
+ * waits for a worker, its beat repeats the last one with the time so far. What a protocol revision
+ * does not know is left out. */
 #include "server/rpc/mcp_tools.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,35 +107,31 @@ struct tool_call { /* one call on its way through a lane */
     int level;                    /* of messages that the client wants */
     bool is_structured;           /* structuredContent was asked for */
     char *token_text; /* JSON text of the progress token, NULL: none. 0 is a token like any other */
-    double last_progress;
-    int64_t next_progress_ns;
+    int64_t start_ns;
+    struct hone_beat beat;
+    pthread_mutex_t lock; /* the worker and the beat send progress */
+    double last_progress; /* lock */
+    int64_t last_ns;      /* lock: when it was sent; 0: never */
+    char *last_message;   /* lock: what it does */
 };
 
 static void tool_call_free(struct tool_call *tc)
 {
+    hone_beats_remove(hone_runtime_beats(tc->mcp->runtime), &tc->beat);
+    pthread_mutex_destroy(&tc->lock);
     hone_client_end(hone_call_client(tc->call));
     hone_call_unref(tc->call);
     hone_round_done(&tc->round);
     hone_json_free(tc->args);
     free(tc->caller);
     free(tc->token_text);
+    free(tc->last_message);
     free(tc);
 }
 
-/* Sends at most one in PROGRESS_GAP_NS, strictly increasing; who wants debug messages gets its text
- * as one too. The last step (done == total) is left
- * to the answer: a client that reads both at once would drop it. */
-static void on_progress(void *arg, const struct hone_progress *progress)
+/* Called with the lock held. Strictly increasing. */
+static void send_progress(struct tool_call *tc, const struct hone_progress *progress)
 {
-    struct tool_call *tc = arg;
-    int64_t now = hone_now_ns();
-    if (now < tc->next_progress_ns || (progress->total > 0 && progress->done >= progress->total))
-        return;
-    tc->next_progress_ns = now + PROGRESS_GAP_NS;
-    if (progress->message && progress->message[0]) {
-        HONE_AUTOFREE char *said = hone_sprintf("%s: %s", tc->tool->name, progress->message);
-        hone_mcp_tell(tc->call, tc->level, "debug", said);
-    }
     if (!tc->token_text)
         return;
     double value = progress->done;
@@ -150,6 +148,49 @@ static void on_progress(void *arg, const struct hone_progress *progress)
     HONE_AUTOFREE char *with_token =
         hone_sprintf("{\"progressToken\":%s,%s", tc->token_text, text + 1);
     hone_call_notify(tc->call, "notifications/progress", with_token);
+}
+
+/* Called with the lock held. */
+static void set_message(struct tool_call *tc, const char *message)
+{
+    free(tc->last_message);
+    tc->last_message = hone_strdup(message);
+}
+
+/* Sends at most one in PROGRESS_GAP_NS; who wants debug messages gets its text as one too. The last
+ * step (done == total) is left to the answer: a client that reads both at once would drop it. */
+static void on_progress(void *arg, const struct hone_progress *progress)
+{
+    struct tool_call *tc = arg;
+    int64_t now = hone_now_ns();
+    bool is_last = progress->total > 0 && progress->done >= progress->total;
+    pthread_mutex_lock(&tc->lock);
+    bool is_sent = !is_last && (tc->last_ns == 0 || now - tc->last_ns >= PROGRESS_GAP_NS);
+    bool has_text = progress->message && progress->message[0];
+    if (is_sent) {
+        tc->last_ns = now;
+        set_message(tc, has_text ? progress->message : "running");
+        send_progress(tc, progress);
+    }
+    pthread_mutex_unlock(&tc->lock);
+    if (is_sent && has_text) {
+        HONE_AUTOFREE char *said = hone_sprintf("%s: %s", tc->tool->name, progress->message);
+        hone_mcp_tell(tc->call, tc->level, "debug", said);
+    }
+}
+
+/* A call that has said nothing for a while says its last words again. A short one is left to its
+ * answer. */
+static void beat(void *arg)
+{
+    struct tool_call *tc = arg;
+    int64_t now = hone_now_ns();
+    pthread_mutex_lock(&tc->lock);
+    HONE_AUTOFREE char *said = hone_sprintf("%s, %lld s so far", tc->last_message,
+                                            (long long)((now - tc->start_ns) / HONE_NS_PER_S));
+    if (now - (tc->last_ns > 0 ? tc->last_ns : tc->start_ns) >= 2 * PROGRESS_GAP_NS)
+        send_progress(tc, &(struct hone_progress){.message = said});
+    pthread_mutex_unlock(&tc->lock);
 }
 
 /* The answer goes once: as text, which every host shows to its model, or where the call asked for
@@ -283,6 +324,9 @@ static void run_tool(void *arg)
     HONE_AUTOJSON struct hone_json *content = NULL;
     bool is_error = false;
     int64_t start_ns = hone_now_ns();
+    pthread_mutex_lock(&tc->lock);
+    set_message(tc, "running");
+    pthread_mutex_unlock(&tc->lock);
     int rc = hone_cancel_is_set(ctx.cancel)
                  ? hone_fail(&err, HONE_E_CANCEL, "cancelled before it started")
                  : hone_registry_call(&ctx, tc->tool->name, tc->args, &content, &is_error, &err);
@@ -334,8 +378,14 @@ static void start_tool(const struct hone_mcp_request *request, const struct hone
         .level = request->level,
         .is_structured = wants_structured(request->params, request->revision),
         .token_text = token_text,
+        .start_ns = hone_now_ns(),
+        .beat = {.fn = beat, .arg = tc},
         .last_progress = -1,
+        .last_message = hone_strdup("waiting for a worker"),
     };
+    pthread_mutex_init(&tc->lock, NULL);
+    if (tc->token_text)
+        hone_beats_add(hone_runtime_beats(tc->mcp->runtime), &tc->beat);
     *round = (struct hone_round){.bad = HONE_ERR_INIT};
     struct hone_workers *lane = hone_runtime_lane(request->mcp->runtime, hone_lane_of(tool));
     if (!tc->cancel ||

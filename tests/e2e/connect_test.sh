@@ -50,6 +50,10 @@ for by in http ws; do
 done
 ok $bad "the running server's address, without its token" "$out"
 
+"$HONE" connect gemini --workspace "$WS" --by http >"$ROOT/out" 2>/dev/null
+! grep -q timeout "$ROOT/out"
+ok $? "Gemini's lines do not shorten its own limit of ten minutes" "$(cat "$ROOT/out")"
+
 "$HONE" connect gemini --workspace "$WS" --by ws >"$ROOT/out" 2>&1
 [ $? = 10 ] && ! "$HONE" connect codex --workspace "$WS" --write >"$ROOT/out" 2>&1 &&
     ! "$HONE" connect nobody --workspace "$WS" >"$ROOT/out" 2>&1
