@@ -154,9 +154,14 @@ static int confirm(struct driver *d, const struct hone_decision *decision, struc
         return r;
     c->n_confirmed++;
     c->n_wrong += n->is_wrong;
-    if (n->is_refuted || !o.is_right || (c->node != HONE_NO_NODE && o.rank <= c->rank))
+    c->tried = n->index;
+    enum hone_standing standing = o.verdict != HONE_VERDICT_FASTER ? HONE_STANDS_LAST
+                                  : o.doubt != NULL                ? HONE_STANDS_DOUBTED
+                                                                   : HONE_STANDS_FIRST;
+    if (n->is_refuted || !o.is_right || !hone_closing_improves(c, standing, o.rank))
         return 0;
     c->node = n->index;
+    c->standing = standing;
     c->rank = o.rank;
     c->speedup = o.ratio;
     d->round->outcome = o;
@@ -230,7 +235,7 @@ int hone_drive(struct hone_search *s, struct hone_round *ret, struct hone_err *e
     struct driver d = {.s = s, .round = ret};
     bool is_over = false;
     int r = 0;
-    *ret = (struct hone_round){.closing = {.node = HONE_NO_NODE}};
+    *ret = (struct hone_round){.closing = {.node = HONE_NO_NODE, .tried = HONE_NO_NODE}};
     if (s->state.tree.n_nodes > 0)
         s->phase = HONE_PHASE_SEARCH;
     while (r == 0 && !is_over)

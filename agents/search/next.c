@@ -96,6 +96,13 @@ static bool wants_sweep(const struct hone_outlook *o, const struct hone_node *be
     return is_last || is_late || n_since_best >= SWEEP_AFTER || is_tiling(best);
 }
 
+bool hone_closing_improves(const struct hone_closing *c, enum hone_standing standing, double rank)
+{
+    if (c->node == HONE_NO_NODE)
+        return true;
+    return standing != c->standing ? standing > c->standing : rank > c->rank;
+}
+
 /* The best of short looks is partly luck: when a confirmation puts it behind another version, that
  * one is confirmed too while there is time. A wrong one is found early and costs little: some of
  * them are no tries. The baseline comes when nothing is ahead of it by what was measured, or after
@@ -108,7 +115,7 @@ static int to_confirm(const struct hone_closing *c, const struct hone_tree *tree
     int node = n_tries < CONFIRM_TRIES                   ? tree->best
                : n_tries == CONFIRM_TRIES && c->rank < 1 ? 0
                                                          : HONE_NO_NODE;
-    return node == c->node ? HONE_NO_NODE : node;
+    return node == c->node || node == c->tried ? HONE_NO_NODE : node;
 }
 
 static struct hone_decision close_round(const struct hone_outlook *o)

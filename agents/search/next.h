@@ -36,14 +36,20 @@ enum hone_picked {
     HONE_PICKED_STOP /* the policy picks nothing */
 };
 
-struct hone_closing {          /* of a round */
-    enum hone_stop_reason why; /* NONE: it is open */
-    int n_confirmed;           /* confirmations that ended */
-    int n_wrong;               /* of them, of versions that were found wrong */
-    bool is_cut;               /* the cap stopped one: there is no other */
-    int node;                  /* the best of those that stand; HONE_NO_NODE */
-    double rank;               /* its measure, against the baseline */
-    double speedup;            /* its figure */
+/* What may be claimed is a round's result before what was faster with a doubt, and that before all
+ * others, whatever their figures. */
+enum hone_standing { HONE_STANDS_LAST, HONE_STANDS_DOUBTED, HONE_STANDS_FIRST };
+
+struct hone_closing {            /* of a round */
+    enum hone_stop_reason why;   /* NONE: it is open */
+    int n_confirmed;             /* confirmations that ended */
+    int n_wrong;                 /* of them, of versions that were found wrong */
+    bool is_cut;                 /* the cap stopped one: there is no other */
+    int node;                    /* the best of those that stand; HONE_NO_NODE */
+    int tried;                   /* the version whose confirmation ended last; HONE_NO_NODE */
+    enum hone_standing standing; /* of its confirmation */
+    double rank;                 /* its measure, against the baseline */
+    double speedup;              /* its figure */
 };
 
 struct hone_outlook {
@@ -74,5 +80,8 @@ struct hone_decision {
 };
 
 struct hone_decision hone_next(const struct hone_outlook *outlook);
+
+/* Does a confirmation of that standing and measure become the round's result? */
+bool hone_closing_improves(const struct hone_closing *c, enum hone_standing standing, double rank);
 
 #endif

@@ -141,8 +141,12 @@ static const struct {
     int node;
 } closings[] = {
 #define CLOSING(why_, n_, node_, rank_, speedup_)                                                  \
-    .value = 0.5,                                                                                  \
-    .closing = {.why = why_, .n_confirmed = n_, .node = node_, .rank = rank_, .speedup = speedup_}
+    .value = 0.5, .closing = {.why = why_,                                                         \
+                              .n_confirmed = n_,                                                   \
+                              .node = node_,                                                       \
+                              .tried = HONE_NO_NODE,                                               \
+                              .rank = rank_,                                                       \
+                              .speedup = speedup_}
     {{CLOSING(HONE_STOP_PLATEAU, 0, HONE_NO_NODE, 0, 0)}, HONE_NEXT_CONFIRM, 1},
     {{CLOSING(HONE_STOP_PLATEAU, 0, HONE_NO_NODE, 0, 0), .is_capped = true}, HONE_NEXT_END, -1},
     {{CLOSING(HONE_STOP_PLATEAU, 0, HONE_NO_NODE, 0, 0), .closing.is_cut = true},
@@ -216,7 +220,8 @@ START_TEST(after_wrong_fast_math_come_versions_without_it)
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
         struct hone_state *st = hone_pool_alloc(pool, sizeof(*st));
-        const struct hone_closing c = {.why = HONE_STOP_PLATEAU, .node = HONE_NO_NODE};
+        const struct hone_closing c = {
+            .why = HONE_STOP_PLATEAU, .node = HONE_NO_NODE, .tried = HONE_NO_NODE};
         hone_state_init(st, pool, find_none, NULL);
         for (int k = 0; k < 5; k++) {
             const char *text =
@@ -234,5 +239,21 @@ START_TEST(after_wrong_fast_math_come_versions_without_it)
 }
 END_TEST
 
-UNIT_MAIN("next", the_next_thing_follows_from_what_is_known, a_round_closes_with_confirmations,
+START_TEST(what_may_be_claimed_comes_before_a_larger_figure)
+{
+    const struct hone_closing none = {.node = HONE_NO_NODE},
+                              claimed = {.node = 1, .standing = HONE_STANDS_FIRST, .rank = 15.8},
+                              doubted = {.node = 1, .standing = HONE_STANDS_DOUBTED, .rank = 15.8};
+    ck_assert(hone_closing_improves(&none, HONE_STANDS_LAST, 0.5));
+    ck_assert(!hone_closing_improves(&claimed, HONE_STANDS_LAST, 25.4));
+    ck_assert(!hone_closing_improves(&claimed, HONE_STANDS_DOUBTED, 25.4));
+    ck_assert(hone_closing_improves(&claimed, HONE_STANDS_FIRST, 25.4));
+    ck_assert(!hone_closing_improves(&claimed, HONE_STANDS_FIRST, 15.8));
+    ck_assert(hone_closing_improves(&doubted, HONE_STANDS_FIRST, 2));
+    ck_assert(!hone_closing_improves(&doubted, HONE_STANDS_LAST, 25.4));
+}
+END_TEST
+
+UNIT_MAIN("next", what_may_be_claimed_comes_before_a_larger_figure,
+          the_next_thing_follows_from_what_is_known, a_round_closes_with_confirmations,
           after_wrong_fast_math_come_versions_without_it)
