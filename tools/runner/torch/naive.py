@@ -379,7 +379,8 @@ class Writer:
         """A vector is a matrix of one row, or of one column, and the result lacks that dimension."""
         wide = self.view(a, [1, "n_count(%s)" % a.name]) if a.rank == 1 else a
         tall = self.view(b, ["n_count(%s)" % b.name, 1]) if b.rank == 1 else b
-        whole = self.call("n_matmul", max(wide.rank, tall.rank), wide.name, tall.name)
+        part = "n_product" if wide.rank == tall.rank == 2 else "n_matmul"
+        whole = self.call(part, max(wide.rank, tall.rank), wide.name, tall.name)
         gone = ([whole.rank - 2] if a.rank == 1 else []) + ([whole.rank - 1] if b.rank == 1 else [])
         if not gone:
             return whole

@@ -120,15 +120,16 @@ static __host__ __device__ unsigned n_threads(int64_t n) // of a block that read
         sum += x[l] * y[l * n];
     c.v[e] = sum;
 }
-__global__ void k_product(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K)
+__global__ void k_products(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K)
 {
     int64_t i = (int64_t)blockIdx.y * blockDim.y + threadIdx.y, j = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    int64_t t = blockIdx.z;
     if (i >= M || j >= N)
         return;
     float sum = 0;
     for (int64_t l = 0; l < K; l++)
-        sum += A[i * K + l] * B[l * N + j];
-    C[i * N + j] = sum;
+        sum += A[t * M * K + i * K + l] * B[t * K * N + l * N + j];
+    C[t * M * N + i * N + j] = sum;
 }
 static struct nt n_matmul(struct nt a, struct nt b, struct nw *w)
 {
@@ -143,11 +144,32 @@ static struct nt n_matmul(struct nt a, struct nt b, struct nw *w)
     d.v[batches.r + 1] = b.d[b.r - 1];
     struct nt c = n_room(batches.r + 2, d, w);
     int64_t M = a.d[a.r - 2], N = b.d[b.r - 1];
-    dim3 block(16, 16), grid((unsigned)((N + 15) / 16), (unsigned)((M + 15) / 16));
-    if (w->base && n_count(c) == M * N)
-        k_product<<<grid, block, 0, w->stream>>>(a.v, b.v, c.v, M, N, a.d[a.r - 1]);
+    int64_t n = n_count(c) / (M * N); // products, each of matrices of its own
+    dim3 block(16, 16), grid((unsigned)((N + 15) / 16), (unsigned)((M + 15) / 16), (unsigned)n);
+    if (w->base && n <= 65535 && n_count(ab) == n && n_count(bb) == n)
+        k_products<<<grid, block, 0, w->stream>>>(a.v, b.v, c.v, M, N, a.d[a.r - 1]);
     else if (w->base)
         k_matmul<<<n_blocks(n_count(c)), 256, 0, w->stream>>>(a, b, ab, bb, batches, c);
+    return c;
+}
+""",
+    "n_product": r"""__global__ void k_product(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K)
+{
+    int64_t i = (int64_t)blockIdx.y * blockDim.y + threadIdx.y, j = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= M || j >= N)
+        return;
+    float sum = 0;
+    for (int64_t l = 0; l < K; l++)
+        sum += A[i * K + l] * B[l * N + j];
+    C[i * N + j] = sum;
+}
+static struct nt n_product(struct nt a, struct nt b, struct nw *w)
+{
+    int64_t M = a.d[0], N = b.d[1];
+    struct nt c = n_room(2, nd{{M, N}}, w);
+    dim3 block(16, 16), grid((unsigned)((N + 15) / 16), (unsigned)((M + 15) / 16));
+    if (w->base)
+        k_product<<<grid, block, 0, w->stream>>>(a.v, b.v, c.v, M, N, a.d[1]);
     return c;
 }
 """,
@@ -866,6 +888,7 @@ static struct nt n_rnn(struct nt x, struct nt h, struct nt c, struct nt wi, stru
 """,
 }
 EPILOGUES = {  # what a pass over the elements may follow at once: where the kernels of a function write, and what
-    "n_linear": [("c[i * N + j]", "b ? sum + b[j] : sum")], "n_matmul": [("C[i * N + j]", "sum"), ("c.v[e]", "sum")],
+    "n_linear": [("c[i * N + j]", "b ? sum + b[j] : sum")], "n_product": [("C[i * N + j]", "sum")],
+    "n_matmul": [("C[t * M * N + i * N + j]", "sum"), ("c.v[e]", "sum")],
     "n_conv": [("c.v[e]", "sum")], "n_convt": [("c.v[e]", "sum")]}
 NEEDS = {"n_rnn": ["n_block"], "n_reduce": ["n_block"], "n_lines": ["n_block"], "n_norm": ["n_block"]}

@@ -118,6 +118,11 @@ static int64_t n_from(struct nt a, struct nt c, int64_t i)
     return c;
 }
 """,
+    "n_product": r"""static struct nt n_product(struct nt a, struct nt b) /* of two matrices */
+{
+    return n_matmul(a, b);
+}
+""",
     "n_linear": r"""static struct nt n_linear(struct nt x, struct nt w, const float *b)
 {
     int64_t k = w.d[1], n = w.d[0];
@@ -596,5 +601,5 @@ PARTS["n_put"] = r"""static struct nt n_put(struct nt a, struct nt b, const int6
     return c;
 }
 """
-NEEDS = {"n_put": ["n_wide"], "n_expand": ["n_wide"], "n_matmul": ["n_wide"], "n_reduce": ["n_wide"], "n_conv": ["n_lift"], "n_convt": ["n_lift"],
+NEEDS = {"n_put": ["n_wide"], "n_expand": ["n_wide"], "n_matmul": ["n_wide"], "n_product": ["n_wide", "n_matmul"], "n_reduce": ["n_wide"], "n_conv": ["n_lift"], "n_convt": ["n_lift"],
          "n_pool": ["n_lift"], "n_adaptive": ["n_lift"]}
