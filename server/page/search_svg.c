@@ -157,6 +157,8 @@ static void put_dot(const struct plot *p, const struct hone_report_step *s)
         hone_buf_printf(p->out, ": %.3gx the baseline (", exp2(value_of(s)));
     else
         hone_buf_str(p->out, " (");
+    if (is_confirmed(s) && !is_faster(s))
+        hone_buf_str(p->out, "measured afresh, ");
     put_text(p->out, s->verdict ? s->verdict : "no version");
     if (s->barred) {
         hone_buf_str(p->out, ", not to be claimed: ");

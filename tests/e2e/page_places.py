@@ -184,6 +184,7 @@ def check_file(b, ok, file, search):
     b.go(at + "#/compare/" + search + "/" + old + "/" + won)
     ok(until(SOURCE + ".querySelectorAll('.cm-content').length === 1"), "one text below the other where two have no room", text())
     check_marks(b, ok, file, search)
+    check_afresh(b, ok, file, search)
     check_later(b, ok, file, search)
     check_unconfirmed(b, ok, file, search)
 
@@ -224,6 +225,34 @@ def check_marks(b, ok, file, search):
     ok("Overrated" in b.text() and "Underrated" in b.text() and "of 1: weak" in b.text(), "overrated and underrated apart, a single try is weak", b.text())
     b.go(at + "#/compare/" + search + "/" + old + "/" + won)
     ok(b.until("document.querySelector('#path a')") and b.js("return document.querySelector('#path a').getAttribute('href')") == "#/search/" + search, "a comparison has a way back", b.text())
+
+
+def check_afresh(b, ok, file, search):
+    """A confirmation that shows nothing has one mark and one word in every view."""
+    data, head, tail, won, _ = night(file, search)
+    steps, end = data["report"]["steps"], data["report"]["end"]
+    steps[:] = [s for s in steps if s["kind"] != "confirm"]
+    own = next(s for s in steps if s.get("commit") == won)
+    own.update({"value_log2": 3, "ratio": 8, "ratio_low": 4, "ratio_high": 16})
+    steps.append(dict(own, kind="confirm", ratio=5.5, ratio_low=0.9, ratio_high=6, verdict="inconclusive", evaluations=99))
+    end.update({"verdict": "inconclusive", "ci": [0.9, 6], "doubt": "the time was up"})
+    words = "measured afresh, inconclusive"
+    b.size(1280, 900)
+    b.go(packed(file + ".afresh.html", data, head, tail))
+    b.until("document.querySelector('.counts')")
+    seen = [b.js("return document.querySelector('[data-head=verdict]').innerText")]
+    b.go("file://" + file + ".afresh.html#/search/" + search + "?step=" + str(len(steps) - 1))
+    b.until("document.querySelector('[aria-live].panel dd')")
+    seen += b.js("return [document.querySelector('.result').innerText, document.querySelector('[aria-live].panel').innerText,"
+                 "[...document.querySelectorAll('h2')].find((e) => e.textContent === 'Latest').nextElementSibling.querySelector('tbody tr').innerText]")
+    ok(all("\u25c7" in x and words in x and "\u2298" not in x for x in seen) and "0 results may be claimed, 1 inconclusive" in b.js("location.hash = '#/'; return ''") + (b.until("document.querySelector('.counts')") and b.text() or ""),
+       "an inconclusive confirmation has one mark and one word everywhere", seen)
+    b.go("file://" + file + ".afresh.html#/search/" + search)
+    b.until("document.querySelectorAll('.row').length > 3")
+    ok("bear that out" not in b.text() and "not borne out" not in b.text(), "fresh data within the short look's interval bore it out", b.text())
+    own.update({"ratio_low": 7})
+    b.go(packed(file + ".below.html", data, head, tail) + "#/search/" + search)
+    ok(b.until("document.body.innerText.includes('fresh data did not bear that out')"), "and below of it did not", b.text())
 
 
 def check_later(b, ok, file, search):

@@ -4,16 +4,26 @@
 
 import {h, isNumber, percent, ratio, ratioOf, seconds, short, three, type Child} from "./dom";
 import {nameOf, waysUp, type End, type Measured, type Report, type Row, type Step, type Workload} from "./data";
+import {freshWords, kindOf, kinds, signOf, stateWords, type Kind} from "./marks";
 import {countOf, isDrawn} from "./words";
 
-export type Claim = "claimed" | "doubted" | "none" | "unconfirmed" | "open";
+export type Claim = "claimed" | "doubted" | "inconclusive" | "none" | "unconfirmed" | "open";
 
 export function claimOf(e?: End): Claim {
     if (!e) return "open";
-    if (e.doubt) return "doubted";
+    if (e.is_refuted || (e.doubt && (e.verdict === "faster" || !isNumber(e.speedup)))) return "doubted";
     if (!isNumber(e.speedup)) return "unconfirmed";
-    return e.verdict === "faster" ? "claimed" : "none";
+    return e.verdict === "faster" ? "claimed" : e.verdict === "inconclusive" ? "inconclusive" : "none";
 }
+
+/* Measured afresh, and no gain shown. */
+export const isUnsure = (claim: Claim): boolean => claim === "inconclusive" || claim === "none";
+
+const marks: Partial<Record<Claim, Kind>> = {claimed: "confirmed", doubted: "barred", inconclusive: "unsure", none: "unsure"};
+export const signOfClaim = (claim: Claim): Child => (marks[claim] ? [signOf(marks[claim]), " "] : null);
+
+/* What stands before the reasons. */
+export const reasonLead = (claim: Claim): string => (claim === "doubted" ? "Not to be claimed: " : "Why it may not be claimed: ");
 
 /* "0.864x over -ffast-math" where the result does not beat that. */
 export function fastMathOf(e?: End): string {
@@ -24,14 +34,13 @@ export function fastMathOf(e?: End): string {
 }
 
 /* One line: sign and words, the reason as a title and as text. */
-export function claimLine(e?: End, isMissed?: boolean): Child {
-    const claim = claimOf(e), weak = fastMathOf(e);
-    const sign = isMissed ? "◇ " : "◆ ";
+export function claimLine(e?: End): Child {
+    const claim = claimOf(e), weak = fastMathOf(e), sign = signOfClaim(claim);
     if (claim === "open") return h("span", {class: "soft"}, "not ended");
-    if (claim === "doubted") return h("span", {class: "soft doubted", title: e!.doubt}, "⊘ not to be claimed: " + doubtWords(e!.doubt));
+    if (claim === "doubted") return h("span", {class: "soft doubted", title: e!.doubt}, sign, "not to be claimed: " + doubtWords(e!.doubt));
     if (claim === "unconfirmed") return h("span", {class: "soft", title: e!.unconfirmed}, "nothing confirmed" + (e!.unconfirmed ? ": " + e!.unconfirmed : ""));
-    if (claim === "none") return h("span", {class: "soft"}, e!.verdict === "faster" ? "no gain" : e!.verdict || "no gain");
-    return weak ? h("span", {class: "soft"}, sign + "faster than the baseline; no gain shown over -ffast-math") : h("span", {class: "good"}, sign + "faster than the baseline");
+    if (isUnsure(claim)) return h("span", {class: "soft doubted"}, sign, freshWords(e!.verdict) + (e!.doubt ? ": " + doubtWords(e!.doubt) : ""));
+    return weak ? h("span", {class: "soft"}, sign, "faster than the baseline; no gain shown over -ffast-math") : h("span", {class: "good"}, sign, "faster than the baseline");
 }
 
 /* What the two programs used, in words; older records speak of arms. */
@@ -62,7 +71,7 @@ export function unseenLine(m: Measured | null): string {
 export function countsOf(rows: readonly Row[]): string {
     const of = (c: Claim) => rows.filter((r) => claimOf(r.end) === c).length;
     const claimed = of("claimed"), weak = rows.filter((r) => claimOf(r.end) === "claimed" && fastMathOf(r.end)).length;
-    const more: [number, string][] = [[of("doubted"), "may not"], [of("unconfirmed"), "unconfirmed"], [of("none"), "without a gain"], [of("open"), "not ended"]];
+    const more: [number, string][] = [[of("doubted"), "may not"], [of("inconclusive"), "inconclusive"], [of("unconfirmed"), "unconfirmed"], [of("none"), "without a gain"], [of("open"), "not ended"]];
     return claimed + (claimed === 1 ? " result" : " results") + " may be claimed" + (weak ? " (" + weak + " of them with no gain over -ffast-math)" : "") +
         more.filter(([n]) => n > 0).map(([n, words]) => ", " + n + " " + words).join("");
 }
@@ -90,10 +99,12 @@ export function freshOf(steps: readonly Step[], commit?: string): Step | undefin
     return commit ? of.get(commit) : undefined;
 }
 
-/* The confirmation, where the short look lies above all that it allows. */
+/* The confirmation, where it lies below the interval of the short look; without one, where the short look
+ * lies above all that the confirmation allows. */
 export function missed(r: {steps: readonly Step[]; end?: End}, s: Step): Step | undefined {
     const fresh = s.kind === "confirm" ? undefined : freshOf(r.steps, s.commit);
     if (!fresh || !isNumber(s.value_log2)) return undefined;
+    if (s.ratio_low! > 0) return fresh.ratio! < s.ratio_low! ? fresh : undefined;
     const own = fresh.commit === r.end?.best_commit ? r.end?.ci?.[1] : undefined;
     return 2 ** s.value_log2 > (own ?? Math.max(fresh.ratio!, fresh.ratio_high || 0)) ? fresh : undefined;
 }
@@ -108,9 +119,9 @@ export function wayEnd(r: {steps: readonly Step[]; end?: End}, won: Measured | n
     const line = ratioOf(last[1]) + ", " + looks, isDown = missed(r, last[0]) !== undefined;
     const begin = "The line is the best of " + looks + (isDown ? "; it reaches " + ratioOf(last[1]) + " and comes down to what was confirmed. " : "; it ends at " + ratioOf(last[1]) + ". ");
     if (!isNumber(e.speedup)) return {line, point: "", words: begin + "Nothing was confirmed."};
-    const n = won?.tier === "confirm" ? won.workloads?.length ?? 0 : 0, drawn = (won?.workloads || []).filter((w) => isDrawn(w.id)).length;
+    const fresh = freshOf(r.steps, e.best_commit), n = won?.tier === "confirm" ? won.workloads?.length ?? 0 : 0, drawn = (won?.workloads || []).filter((w) => isDrawn(w.id)).length;
     const over = n > 0 ? countOf(n) : "all timed sizes", interval = e.ci?.length === 2 ? " [" + e.ci.map(three).join(", ") + "]" : "";
-    return {line: isDown ? "" : line, point: ratio(e.speedup) + " with fresh data, " + over, words: begin + "The last diamond, " + ratio(e.speedup) + interval + ", is the confirmation of " + short(e.best_commit) +
+    return {line: isDown ? "" : line, point: ratio(e.speedup) + " with fresh data, " + over, words: begin + "The last " + kinds[fresh ? kindOf(fresh) : "confirmed"][0] + ", " + ratio(e.speedup) + interval + ", is the confirmation of " + short(e.best_commit) +
         ": fresh data over " + over + (n > 0 && drawn > 0 ? ", " + drawn + " of them drawn" : "") + "."};
 }
 
@@ -118,7 +129,7 @@ export function wayEnd(r: {steps: readonly Step[]; end?: End}, won: Measured | n
 export function figureOf(steps: readonly Step[], s?: Step): string {
     if (!s) return "";
     const fresh = s.kind === "confirm" ? s : freshOf(steps, s.commit);
-    if (fresh) return ratio(fresh.ratio) + (fresh.verdict === "faster" ? " confirmed" + (fresh.mark === "barred" ? ", not to be claimed" : "") : " " + (fresh.verdict || ""));
+    if (fresh) return ratio(fresh.ratio) + (kindOf(fresh) === "confirmed" ? " confirmed" : (fresh.verdict === "faster" ? " " : ", ") + stateWords(fresh));
     return isNumber(s.value_log2) ? "about " + ratioOf(s.value_log2) : "";
 }
 

@@ -4,7 +4,8 @@
 
 import uPlot from "uplot";
 import {css, h, isNumber, ratioOf, seconds} from "./dom";
-import {heightOf, kindOf, kinds, type Kind} from "./steps";
+import {kindOf, kinds, type Kind} from "./marks";
+import {heightOf} from "./steps";
 import {missed, type WayEnd} from "./claims";
 import {waysUp, type End, type Report, type Step} from "./data";
 

@@ -1,32 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a step came to: a colour and a sign, and what its panel says of it. */
+/* What a step came to, in words: its panel, the steps to a version, and what each strategy brought. */
 
 import {facts, h, href, isNumber, put, ratio, ratioOf, seconds, short, table, three, withInterval} from "./dom";
 import {missed} from "./claims";
 import {plainReason} from "./counters";
+import {kindOf, signOf, stateWords, type Kind} from "./marks";
 import {verdictWords} from "./words";
 import {nameOf, type Report, type Step} from "./data";
 import type {Store} from "./store";
-
-export type Kind = NonNullable<Step["mark"]>;
-
-/* sign, ink (a variable of page.css), what it means */
-export const kinds: Record<Kind, [string, string, string]> = {
-    confirmed: ["◆", "--good", "confirmed with fresh data"],
-    barred: ["⊘", "--soft", "confirmed, not to be claimed"],
-    unsure: ["◇", "--soft", "its short look was not borne out by fresh data"],
-    gain: ["●", "--best", "faster than its parent, a short look"],
-    noise: ["◐", "--none", "a gain is not shown (noise)"],
-    none: ["○", "--none", "no gain"],
-    same: ["=", "--none", "duplicate of a known version"],
-    wrong: ["✕", "--bad", "no version: wrong, failed or refused"],
-};
-
-export function kindOf(step: Step): Kind {
-    return step.mark || (isNumber(step.value_log2) ? "none" : "wrong");
-}
-
-export const signOf = (step: Step): string => kinds[kindOf(step)][0];
 
 /* Where a step stands: a confirmation by what it measured, everything else by what is known of the version. */
 export const heightOf = (s: Step): number => (s.kind === "confirm" && s.ratio && s.ratio > 0 ? Math.log2(s.ratio) : s.value_log2 ?? NaN);
@@ -121,11 +102,11 @@ export function runnersTable(r: Report): Node[] {
 export function stepPanel(store: Store, r: Report, s: Step | undefined): HTMLElement {
     if (!s) return h("p", {class: "soft"}, "Click a dot or a row.");
     const fresh = s.commit ? r.steps.findLast((x) => x.kind === "confirm" && x.commit === s.commit) : undefined;
-    const miss = missed(r, s), kind = kinds[kindOf(fresh || s)];
+    const miss = missed(r, s), state = fresh || s;
     const gain = s.over && s.kind !== "confirm" ? overParent(s).replace(/^[^\s,]+( \[[^\]]*\])?/, "$& its parent's speed") + "; " : "";
     const own = s.kind === "confirm" ? r.steps.find((x) => x.kind !== "confirm" && x.node === s.node) || s : s;
-    return h("div", {}, h("h2", {}, kind[0] + " " + wordsOf(s)), facts([
-        ["what it is", kind[2]],
+    return h("div", {}, h("h2", {}, signOf(kindOf(state)), " " + wordsOf(s)), facts([
+        ["what it is", stateWords(state)],
         ["with fresh data", fresh && fresh !== s ? ratio(fresh.ratio) + " the baseline over all timed sizes, " + verdictWords(fresh.verdict) + (miss ? "; the short look of " + ratioOf(s.value_log2) + " was not borne out" : "") : ""],
         ["not to be claimed", fresh?.barred],
         ["strategy", s.strategy],
