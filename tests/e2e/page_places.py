@@ -199,6 +199,11 @@ def check_marks(b, ok, file, search):
     steps += [noisy, dict(noisy, kind="sweep"), dict(base, node=9002, value_log2=0.001, ratio=1, ratio_low=0.99, ratio_high=1.01, words="a flat step"),
               dict(base, node=-1, words="a known text", note="the same text as a version that is known", verdict=""), dict(base, node=-1, words="a wrong one", verdict="incorrect"),
               dict(own, kind="confirm", ratio=5.5, ratio_low=5, ratio_high=6, verdict="faster")]
+    data["report"]["spent"]["wall_ms"], data["report"]["budgets"]["budget_wall_ms"] = 143278, 150000
+    end.update({"why_stopped": "budget_wall"})
+    b.go(packed(file + ".wall.html", data, head, tail) + "#/search/" + search)
+    ok(b.until("document.body.innerText.includes('143 s of 150 s used')") and "had no room for another step (6.72 s)" in b.text() and "143 s of 150 s" in b.js("return [...document.querySelectorAll('.facts')].at(-1).innerText"),
+       "what was used and its cap are told to the second", b.text())
     end.update({"why_stopped": "plateau", "doubt": "others used 1.7 of 16 cores, and the arms need different numbers of them"})
     at = packed(file + ".marks.html", data, head, tail)
     b.size(1280, 900)

@@ -136,7 +136,7 @@ export function figureOf(steps: readonly Step[], s?: Step): string {
 /* ---- why it ended, what was used, how to go on ---- */
 
 const ends: Record<string, string> = {
-    plateau: "no further step promised a gain", budget_wall: "the wall time was used up", budget_evaluations: "the evaluations were used up",
+    plateau: "no further step promised a gain", budget_wall: "the wall time left had no room for another step", budget_evaluations: "the evaluations were used up",
     budget_device: "the device's time was used up", budget_cost: "the money was used up", budget_tokens: "the tokens were used up",
     budget_disk: "the disk's share was used up", stopped: "it was stopped", target: "the target was reached", exhausted: "no step was left to try",
     near_roof: "it is near what the machine allows", tree_full: "the tree is full", no_submissions: "nobody submitted a step",
@@ -147,9 +147,10 @@ export const endWords = (why?: string): string => (why ? ends[why] || why.replac
 export function usedLine(r: Report, lastGain?: Step, won: Measured | null = null): string {
     const seen = timedBySearch(won), on = r.end?.why_stopped === "plateau" && seen.length > 0 ? " on the sizes that it timed (" + seen.join(", ") + ")" : "";
     const {wall_ms = 0, evaluations = 0} = r.spent, cap = r.budgets.budget_wall_ms, most = r.budgets.budget_evaluations;
+    const left = r.end?.why_stopped === "budget_wall" && cap > wall_ms ? " (" + seconds(cap - wall_ms) + ")" : "";
     const idle = lastGain ? wall_ms - lastGain.elapsed_ms : 0;
     return [(seconds(wall_ms) || "0 s") + (cap ? " of " + seconds(cap) : "") + " used", evaluations + (most ? " of " + most : "") + " evaluations",
-        idle > 0 ? "nothing better for the last " + seconds(idle) : ""].filter(Boolean).join(", ") + (r.end ? "; ended: " + endWords(r.end.why_stopped) + on : "");
+        idle > 0 ? "nothing better for the last " + seconds(idle) : ""].filter(Boolean).join(", ") + (r.end ? "; ended: " + endWords(r.end.why_stopped) + on + left : "");
 }
 
 /* The command that would confirm what was not, or confirm afresh what is doubted; "" where the search does not say what it wants. */
