@@ -241,6 +241,8 @@ def check_afresh(b, ok, file, search):
     own.update({"value_log2": 3, "ratio": 8, "ratio_low": 4, "ratio_high": 16})
     steps.append(dict(own, kind="confirm", ratio=5.5, ratio_low=0.9, ratio_high=6, verdict="inconclusive", evaluations=99))
     end.update({"verdict": "inconclusive", "ci": [0.9, 6], "doubt": "the time was up"})
+    one = data["measured"][won]["workloads"][0]
+    one["ratios"] = [{"against": "baseline", "ratio": 0.5, "low": 0.4, "high": 0.9}]
     words = "measured afresh, inconclusive"
     b.size(1280, 900)
     b.go(packed(file + ".afresh.html", data, head, tail))
@@ -254,6 +256,8 @@ def check_afresh(b, ok, file, search):
        "an inconclusive confirmation has one mark and one word everywhere", seen)
     b.go("file://" + file + ".afresh.html#/search/" + search)
     b.until("document.querySelectorAll('.row').length > 3")
+    ok(b.until("[...document.querySelectorAll('.panel > .bad')].some((e) => e.innerText === 'slower at a1 (0.5x [0.4, 0.9])')") and "The steps to it" in b.text() and "Why it is faster" not in b.text(),
+       "a loss at one size is called one, and nothing explains a gain that is not shown", b.text())
     ok("bear that out" not in b.text() and "not borne out" not in b.text(), "fresh data within the short look's interval bore it out", b.text())
     own.update({"ratio_low": 7})
     b.go(packed(file + ".below.html", data, head, tail) + "#/search/" + search)

@@ -2,7 +2,7 @@
 /* What may be said of a result: whether it may be claimed and why not, what it is over the baseline
  * with fast math, and whether a confirmation bore out the short look before it. */
 
-import {h, isNumber, percent, ratio, ratioOf, seconds, short, three, type Child} from "./dom";
+import {h, isNumber, percent, ratio, ratioOf, seconds, short, three, withInterval, type Child} from "./dom";
 import {nameOf, waysUp, type End, type Measured, type Report, type Row, type Step, type Workload} from "./data";
 import {freshWords, kindOf, kinds, signOf, stateWords, type Kind} from "./marks";
 import {countOf, isDrawn} from "./words";
@@ -25,12 +25,29 @@ export const signOfClaim = (claim: Claim): Child => (marks[claim] ? [signOf(mark
 /* What stands before the reasons. */
 export const reasonLead = (claim: Claim): string => (claim === "doubted" ? "Not to be claimed: " : "Why it may not be claimed: ");
 
-/* "0.864x over -ffast-math" where the result does not beat that. */
-export function fastMathOf(e?: End): string {
-    const y = (e?.yardsticks || []).find((k) => k.name === "fast-math");
-    const over = y?.ratio ?? e?.vs_fast_math;
-    if (!isNumber(over) || (over > 1 && !(isNumber(y?.low) && y.low <= 1))) return "";
-    return ratio(over) + (isNumber(y?.low) && isNumber(y?.high) ? " [" + three(y.low) + ", " + three(y.high) + "]" : "") + " over -ffast-math";
+interface Interval { ratio?: number; low?: number | null; high?: number | null }
+
+/* Of a ratio below 1: whether chance alone may have done it. */
+const howSure = (x: Interval): string => (isNumber(x.high) && x.high < 1 ? "" : ", not surely");
+
+/* A ratio with its interval; a loss is called one, in the colour of warnings. */
+export const ratioOrLoss = (x: Interval): Child => (isNumber(x.ratio) && x.ratio < 1 ? h("span", {class: "bad"}, withInterval(x) + ", slower" + howSure(x)) : withInterval(x));
+
+/* Where the result does not beat the baseline with fast math. */
+export interface Weak { words: string; isSlower: boolean }
+export function fastMathOf(e?: End): Weak | null {
+    const y = (e?.yardsticks || []).find((k) => k.name === "fast-math"), x: Interval = y || {ratio: e?.vs_fast_math};
+    if (!isNumber(x.ratio) || (x.ratio > 1 && !(isNumber(x.low) && x.low <= 1))) return null;
+    const isSlower = x.ratio < 1;
+    return {isSlower, words: isSlower ? "slower than the baseline built with -ffast-math: " + withInterval(x) + howSure(x) : "no gain shown over -ffast-math: " + withInterval(x)};
+}
+export const weakLine = (weak: Weak | null): Child => (weak ? h("div", {class: weak.isSlower ? "bad" : "soft"}, weak.words) : null);
+
+/* Public sizes at which the confirmed version is surely slower than the baseline. */
+export function slowerAt(m: Measured | null): string {
+    const over = (w: Workload) => (w.ratios || []).find((x) => x.against === "baseline");
+    const of = (m?.tier === "confirm" ? m.workloads || [] : []).filter((w) => !isDrawn(w.id) && isNumber(over(w)?.high) && over(w)!.high! < 1);
+    return of.length > 0 ? "slower at " + of.map((w) => w.id + " (" + withInterval(over(w)!) + ")").join(", ") : "";
 }
 
 /* One line: sign and words, the reason as a title and as text. */
@@ -117,7 +134,7 @@ export function wayEnd(r: {steps: readonly Step[]; end?: End}, won: Measured | n
     if (!e || !last) return null;
     const sizes = won?.looks?.find((l) => l.tier === "screen")?.sizes.length, looks = sizes ? "short looks of " + countOf(sizes) : "short looks of few sizes";
     const line = ratioOf(last[1]) + ", " + looks, isDown = missed(r, last[0]) !== undefined;
-    const begin = "The line is the best of " + looks + (isDown ? "; it reaches " + ratioOf(last[1]) + " and comes down to what was confirmed. " : "; it ends at " + ratioOf(last[1]) + ". ");
+    const begin = "The line is the best of " + looks + (isDown ? "; it reaches " + ratioOf(last[1]) + " and comes down to what fresh data showed. " : "; it ends at " + ratioOf(last[1]) + ". ");
     if (!isNumber(e.speedup)) return {line, point: "", words: begin + "Nothing was confirmed."};
     const fresh = freshOf(r.steps, e.best_commit), n = won?.tier === "confirm" ? won.workloads?.length ?? 0 : 0, drawn = (won?.workloads || []).filter((w) => isDrawn(w.id)).length;
     const over = n > 0 ? countOf(n) : "all timed sizes", interval = e.ci?.length === 2 ? " [" + e.ci.map(three).join(", ") + "]" : "";

@@ -3,7 +3,7 @@
 
 import {h, href, isNumber, percent, put, ratio, s, table, three, time, type Child} from "./dom";
 import {nameOf, type End, type Row} from "./data";
-import {claimLine, claimOf, countsOf, doubtWords, endWords, fastMathOf, rangeBySize, warningsOf} from "./claims";
+import {claimLine, claimOf, countsOf, doubtWords, endWords, fastMathOf, rangeBySize, slowerAt, warningsOf, weakLine} from "./claims";
 import type {Store} from "./store";
 
 const MOST_ASKED = 40; /* rows whose warnings are asked for */
@@ -28,9 +28,9 @@ function lookOf(row: Row): Child {
 export function bestOf(row: {end?: End; best?: [number, number][]}): Child {
     const e = row.end, best = row.best?.at(-1)?.[1];
     if (e && isNumber(e.speedup)) {
-        const words = ratio(e.speedup) + (e.ci?.length === 2 ? " [" + e.ci.map(three).join(", ") + "]" : ""), weak = fastMathOf(e), claim = claimOf(e);
-        if (claim === "doubted" || claim === "inconclusive") return h("span", {class: "soft doubted", title: doubtWords(e.doubt)}, words + (claim === "doubted" ? ", not to be claimed" : ", inconclusive"));
-        return weak ? [words, h("div", {class: "soft"}, weak)] : words;
+        const words = ratio(e.speedup) + (e.ci?.length === 2 ? " [" + e.ci.map(three).join(", ") + "]" : ""), weak = weakLine(fastMathOf(e)), claim = claimOf(e);
+        if (claim === "doubted" || claim === "inconclusive") return [h("span", {class: "soft doubted", title: doubtWords(e.doubt)}, words + (claim === "doubted" ? ", not to be claimed" : ", inconclusive")), weak];
+        return [words, weak];
     }
     return isNumber(best) ? h("span", {class: "soft"}, "about " + ratio(best) + ", unconfirmed") : "";
 }
@@ -45,8 +45,8 @@ function runnersOf(row: Row): Child {
 async function addWarnings(store: Store, rows: readonly Row[], places: readonly HTMLElement[]): Promise<void> {
     for (const [i, row] of rows.slice(0, MOST_ASKED).entries()) {
         if (!row.end?.best_commit) continue;
-        const m = await store.measured(row.end.best_commit).catch(() => null), {others} = warningsOf(m), range = rangeBySize(row.end, m);
-        put(places[i], range ? h("div", {class: "soft"}, range) : null, others.length === 0 ? null : h("details", {class: "soft"}, h("summary", {}, "△ " + others.length + (others.length === 1 ? " warning" : " warnings")), others.map((w) => h("div", {}, w))));
+        const m = await store.measured(row.end.best_commit).catch(() => null), {others} = warningsOf(m), range = rangeBySize(row.end, m), slower = slowerAt(m);
+        put(places[i], range ? h("div", {class: "soft"}, range) : null, slower ? h("div", {class: "bad"}, slower) : null, others.length === 0 ? null : h("details", {class: "soft"}, h("summary", {}, "△ " + others.length + (others.length === 1 ? " warning" : " warnings")), others.map((w) => h("div", {}, w))));
     }
 }
 

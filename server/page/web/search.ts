@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The view of one search: result, way up and tree, the step in hand, steering, what was used. */
 
-import {command, facts, gauge, h, href, isNumber, messageOf, nanoseconds, put, ratio, ratioOf, seconds, short, table, three, time, withInterval, type Child} from "./dom";
+import {command, facts, gauge, h, href, isNumber, messageOf, nanoseconds, put, ratio, ratioOf, seconds, short, table, three, time, type Child} from "./dom";
 import {searchMenu} from "./compare";
 import {nameOf, waysUp, type Measured, type Report} from "./data";
 import {wayUp} from "./plots";
-import {claimOf, confirmCommand, isUnsure, reasonLead, signOfClaim, doubtWords, fastMathOf, figureOf, freshOf, missed, rangeBySize, unseenLine, usedLine, warningLines, wayEnd} from "./claims";
+import {claimOf, confirmCommand, isUnsure, reasonLead, signOfClaim, doubtWords, fastMathOf, figureOf, freshOf, missed, rangeBySize, ratioOrLoss, slowerAt, unseenLine, usedLine, warningLines, wayEnd, weakLine} from "./claims";
 import {plainReason} from "./counters";
 import {freshWords, kindOf, kinds, signOf, type Kind} from "./marks";
 import {keep, keepSoon, query} from "./place";
@@ -24,18 +24,18 @@ function bestOf(r: Report): string | undefined {
 /* won: what was measured of the confirmed version, when that is known. */
 function headOf(r: Report, won: Measured | null): HTMLElement {
     const e = r.end, up = waysUp(r.steps).at(-1), claim = claimOf(e), weak = fastMathOf(e), look = r.steps.find((s) => s.kind !== "confirm" && s.commit === e?.best_commit), miss = look && missed(r, look);
-    const best = up && up[1] > 0 ? up[0].commit : undefined, again = confirmCommand(r), range = e ? rangeBySize(e, won) : "", unseen = unseenLine(won);
+    const best = up && up[1] > 0 ? up[0].commit : undefined, again = confirmCommand(r), range = e ? rangeBySize(e, won) : "", unseen = unseenLine(won), slower = slowerAt(won);
     if (!e) return h("div", {class: "panel"}, h("span", {class: "result soft"}, "No result yet"),
         h("p", {}, usedLine(r, up?.[0])), h("p", {class: "soft"}, "It runs, or was stopped before its end. Figures below are short looks, not results."));
     return h("div", {class: "panel"},
         h("span", {class: "result " + (claim === "claimed" && !weak ? "good" : "soft"), title: e.doubt}, signOfClaim(claim),
-            isNumber(e.speedup) ? ratio(e.speedup) + " the baseline" + (range ? " on average, " + range : "") + (claim === "doubted" ? ", not to be claimed" : isUnsure(claim) ? ", " + freshWords(e.verdict) : weak ? "; " + weak : "") : "Nothing was confirmed"),
-        h("p", {}, usedLine(r, up?.[0], won)), unseen ? h("p", {class: "unseen"}, unseen) : null, warningLines(won), e.doubt ? h("p", {class: "bad"}, reasonLead(claim) + doubtWords(e.doubt))
-            : weak ? h("p", {}, "No gain is shown over the same baseline built with -ffast-math.") : null,
+            isNumber(e.speedup) ? ratio(e.speedup) + " the baseline" + (range ? " on average, " + range : "") + (claim === "doubted" ? ", not to be claimed" : isUnsure(claim) ? ", " + freshWords(e.verdict) : "") : "Nothing was confirmed"),
+        weakLine(weak), slower ? h("div", {class: "bad"}, slower) : null,
+        h("p", {}, usedLine(r, up?.[0], won)), unseen ? h("p", {class: "unseen"}, unseen) : null, warningLines(won), e.doubt ? h("p", {class: "bad"}, reasonLead(claim) + doubtWords(e.doubt)) : null,
         e.unconfirmed ? h("p", {}, e.unconfirmed) : null,
         miss ? h("p", {}, "Its short look had shown " + ratioOf(look!.value_log2) + ": fresh data did not bear that out.") : null,
         isNumber(e.speedup) ? h("p", {class: "soft"}, standsOn(won)) : null,
-        facts([...(e.yardsticks || []).map((y) => ["over " + y.name, withInterval(y)] as const), ["rests on", restsOn(e, won)],
+        facts([...(e.yardsticks || []).map((y) => ["over " + y.name, ratioOrLoss(y)] as const), ["rests on", restsOn(e, won)],
             ["one call", isNumber(e.best_ns) ? nanoseconds(e.best_ns) + ", before " + nanoseconds(e.baseline_ns) : ""], ["of the bound", boundWords(e.percent_of_bound, won)],
             ["best version", e.best_commit ? h("a", {href: href("search", nameOf(r), "version", e.best_commit)}, short(e.best_commit))
                 : best ? [h("a", {href: href("search", nameOf(r), "version", best)}, short(best)), " about " + ratioOf(up![1]) + ", unconfirmed"] : ""],

@@ -2,7 +2,7 @@
 /* What a step came to, in words: its panel, the steps to a version, and what each strategy brought. */
 
 import {facts, h, href, isNumber, put, ratio, ratioOf, seconds, short, table, three, withInterval} from "./dom";
-import {missed} from "./claims";
+import {claimOf, freshOf, missed} from "./claims";
 import {plainReason} from "./counters";
 import {kindOf, signOf, stateWords, type Kind} from "./marks";
 import {verdictWords} from "./words";
@@ -54,11 +54,12 @@ const MOST_PATH = 30; /* rows of a path: of a longer one those that brought most
 
 /* Why a version is faster: what each step on its path brought over the step before, and why it was tried. */
 export function pathTable(r: Report, commit?: string): Node[] {
+    const fresh = freshOf(r.steps, commit), isShown = commit === r.end?.best_commit ? claimOf(r.end) === "claimed" : fresh !== undefined && kindOf(fresh) === "confirmed";
     const chain = chainOf(r.steps, commit); /* each by its first look: later ones may have timed more sizes */
     const over = (i: number) => { const x = chain[i].value_log2, y = chain[i - 1].value_log2; return isNumber(x) && isNumber(y) ? x - y : undefined; };
     const brought = (i: number) => overParent(chain[i]);
     const shown = chain.slice(1).map((_, k) => k + 1).sort((a, b) => (over(b) ?? -99) - (over(a) ?? -99)).slice(0, MOST_PATH).sort((a, b) => a - b);
-    return chain.length < 2 ? [] : [h("h2", {}, "Why it is faster: the steps to it"), h("p", {class: "soft"}, "Each over the step before, by the first short look at each: like with like." + (chain.length - 1 > MOST_PATH ? " Of " + (chain.length - 1) + " steps those that brought most." : "")),
+    return chain.length < 2 ? [] : [h("h2", {}, isShown ? "Why it is faster: the steps to it" : "The steps to it"), h("p", {class: "soft"}, "Each over the step before, by the first short look at each: like with like." + (chain.length - 1 > MOST_PATH ? " Of " + (chain.length - 1) + " steps those that brought most." : "")),
         h("div", {class: "path cards"}, table(["#step", "what", "#brought", "why it was tried", "version"], shown.map((k) => [k, chain[k]] as const).map(([k, s]) => [k, [wordsOf(s), h("div", {class: "soft"}, s.strategy)], brought(k), plainReason(s.rule),
             s.commit ? h("a", {href: href("search", nameOf(r), "version", s.commit)}, short(s.commit)) : ""])))];
 }

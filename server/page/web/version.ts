@@ -4,7 +4,7 @@
 import {strToU8, zipSync} from "fflate";
 import {facts, fileLink, gauge, h, href, isNumber, messageOf, nanoseconds, percent, put, short, table, withInterval, type Child} from "./dom";
 import {medianOf, nameOf, tierOf, type Exported, type Measured, type Report} from "./data";
-import {doubtWords, figureOf, warningLines} from "./claims";
+import {doubtWords, figureOf, ratioOrLoss, warningLines} from "./claims";
 import {keep, query} from "./place";
 import {rooflinePanel} from "./roofline";
 import {diffView, marksOf, marksTable, sourceView} from "./source";
@@ -54,10 +54,10 @@ function looksTable(m: Measured | null): HTMLElement | null {
 function measuredPanel(m: Measured | null): HTMLElement | null {
     if (!m || !m.workloads) return null;
     return h("section", {}, h("h2", {}, "Measured: " + tierOf(m) + ", " + countOf(m.workloads.length)), h("p", {}, m.summary || ""), warningLines(m),
-        facts([["of the bound", boundWords(m.percent_of_bound, m)] as const, ...(m.ratios || []).filter((x) => x.against !== "baseline").map((x) => ["over " + x.against, withInterval(x)] as const)]),
+        facts([["of the bound", boundWords(m.percent_of_bound, m)] as const, ...(m.ratios || []).filter((x) => x.against !== "baseline").map((x) => ["over " + x.against, ratioOrLoss(x)] as const)]),
         table(["size", "#time", "#baseline", "#ratio, 95 %", "share of the bound", "bound by"], m.workloads.map((w) => {
             const r = (w.ratios || []).find((x) => x.against === "baseline");
-            return [sizeWords(w), nanoseconds(medianOf(w, "candidate")), nanoseconds(medianOf(w, "baseline")), r ? withInterval(r) : "",
+            return [sizeWords(w), nanoseconds(medianOf(w, "candidate")), nanoseconds(medianOf(w, "baseline")), r ? (r.high! < 1 ? ratioOrLoss(r) : withInterval(r)) : "",
                 isNumber(w.percent_of_bound) ? [percent(w.percent_of_bound) + " ", gauge(w.percent_of_bound)] : "", limitWords(w.bound_by, m)];
         })), (m.doubts || []).map((d) => h("p", {class: "bad"}, "Not to be claimed: " + doubtWords(d))));
 }

@@ -70,9 +70,9 @@ export function restsOn(e: End, m: Measured | null): Child {
 /* Which sizes the confirmed figure stands on. */
 export function standsOn(m: Measured | null): string {
     const ids = m?.workloads || [], short = m?.looks?.find((l) => l.tier === "screen");
-    if (m?.tier !== "confirm" || ids.length === 0) return "Confirmed with fresh data over all timed sizes. What is called a short look timed fewer sizes.";
+    if (m?.tier !== "confirm" || ids.length === 0) return "Measured with fresh data over all timed sizes. What is called a short look timed fewer sizes.";
     const drawn = ids.filter((w) => isDrawn(w.id)), list = (of: Workload[]) => of.map(shapeOf).join(", ");
-    return "Confirmed with fresh data over " + countOf(ids.length) + ": " + list(ids.filter((w) => !isDrawn(w.id))) +
+    return "Measured with fresh data over " + countOf(ids.length) + ": " + list(ids.filter((w) => !isDrawn(w.id))) +
         (drawn.length > 0 ? "; and drawn for the confirmation, so that the search never saw them: " + list(drawn) : "") + "." +
         (short ? " Its short looks timed " + countOf(short.sizes.length) + " of them, so their figures are others." : "");
 }
