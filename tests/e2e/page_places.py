@@ -239,6 +239,8 @@ def check_afresh(b, ok, file, search):
     steps[:] = [s for s in steps if s["kind"] != "confirm"]
     own = next(s for s in steps if s.get("commit") == won)
     own.update({"value_log2": 3, "ratio": 8, "ratio_low": 4, "ratio_high": 16})
+    steps += [dict(own, kind="decide", is_gain=True, value_log2=5, ratio=32, ratio_low=4, ratio_high=40, evaluations=97),
+              dict(own, kind="sweep", is_gain=False, value_log2=5, ratio=16, ratio_low=4, ratio_high=40, evaluations=98)]
     steps.append(dict(own, kind="confirm", ratio=5.5, ratio_low=0.9, ratio_high=6, verdict="inconclusive", evaluations=99))
     end.update({"verdict": "inconclusive", "ci": [0.9, 6], "doubt": "the time was up"})
     one = data["measured"][won]["workloads"][0]
@@ -258,6 +260,17 @@ def check_afresh(b, ok, file, search):
     b.until("document.querySelectorAll('.row').length > 3")
     ok(b.until("[...document.querySelectorAll('.panel > .bad')].some((e) => e.innerText === 'slower at a1 (0.5x [0.4, 0.9])')") and "The steps to it" in b.text() and "Why it is faster" not in b.text(),
        "a loss at one size is called one, and nothing explains a gain that is not shown", b.text())
+    ok("It ends at 32x, a longer look." in b.js("return document.querySelector('.ends').innerText") and "short looks of 2 sizes, or by a longer look" in b.text(), "the line says what it is of", b.text())
+    place = "return getComputedStyle(document.querySelector('.ring.chosen')).transform"
+    b.js("document.querySelector('.way-up').focus()")
+    at = []
+    for i in (3, 2):  # the longer look, then a sweep of the same version: each where it measured
+        b.go("file://" + file + ".afresh.html#/")
+        b.go("file://" + file + ".afresh.html#/search/" + search + "?step=" + str(len(steps) - i))
+        b.until("document.querySelector('[aria-live].panel dd')")
+        at.append([b.js(place).split(",")[-1], b.js("return document.querySelector('[aria-live].panel').innerText")])
+    ok(at[0][0] != at[1][0] and "32x the baseline's in this longer look" in at[0][1] and "16x the baseline's in this short look" in at[1][1] and all("32x the baseline, by its longer look" in x[1] for x in at),
+       "a dot stands where its own evaluation measured, and its panel says that figure", at)
     ok("bear that out" not in b.text() and "not borne out" not in b.text(), "fresh data within the short look's interval bore it out", b.text())
     own.update({"ratio_low": 7})
     b.go(packed(file + ".below.html", data, head, tail) + "#/search/" + search)

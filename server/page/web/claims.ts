@@ -132,9 +132,12 @@ export interface WayEnd { line: string; point: string; words: string }
 export function wayEnd(r: {steps: readonly Step[]; end?: End}, won: Measured | null): WayEnd | null {
     const e = r.end, last = waysUp(r.steps).at(-1);
     if (!e || !last) return null;
-    const sizes = won?.looks?.find((l) => l.tier === "screen")?.sizes.length, looks = sizes ? "short looks of " + countOf(sizes) : "short looks of few sizes";
-    const line = ratioOf(last[1]) + ", " + looks, isDown = missed(r, last[0]) !== undefined;
-    const begin = "The line is the best of " + looks + (isDown ? "; it reaches " + ratioOf(last[1]) + " and comes down to what fresh data showed. " : "; it ends at " + ratioOf(last[1]) + ". ");
+    const sizesOf = (tier: string) => won?.looks?.find((l) => l.tier === tier)?.sizes.length, sizes = sizesOf("screen"), isLong = last[0].kind === "decide";
+    const looks = sizes ? "short looks of " + countOf(sizes) : "short looks of few sizes", more = last[0].commit === e.best_commit ? sizesOf("decide") : undefined;
+    const look = isLong ? "a longer look" + (more ? " of " + countOf(more) : "") : looks;
+    const line = ratioOf(last[1]) + ", " + look, isDown = missed(r, last[0]) !== undefined;
+    const begin = "A dot is one evaluation. The line is the best version so far, as the search took it then: by " + looks + ", or by a longer look where there was one; single looks may lie above it. It " +
+        (isDown ? "reaches " + line + ", and comes down to what fresh data showed. " : "ends at " + line + ". ");
     if (!isNumber(e.speedup)) return {line, point: "", words: begin + "Nothing was confirmed."};
     const fresh = freshOf(r.steps, e.best_commit), n = won?.tier === "confirm" ? won.workloads?.length ?? 0 : 0, drawn = (won?.workloads || []).filter((w) => isDrawn(w.id)).length;
     const over = n > 0 ? countOf(n) : "all timed sizes", interval = e.ci?.length === 2 ? " [" + e.ci.map(three).join(", ") + "]" : "";

@@ -68,6 +68,11 @@ export function wayUp(onpick: (i: number) => void, onhover: (i: number) => void)
         const s = steps[i], foot = isCanvas ? plot.bbox.top + plot.bbox.height - 8 * devicePixelRatio : plot.over.clientHeight - 8;
         return [plot.valToPos(xOf(s), "x", isCanvas), isWrong(s) ? foot : plot.valToPos(heightOf(s), "y", isCanvas)];
     }
+    /* The confirmation that the end tells of, else the last one. */
+    function lastFresh(): number {
+        const own = steps.findLastIndex((s) => s.kind === "confirm" && s.commit !== undefined && s.commit === ended?.best_commit);
+        return own >= 0 ? own : steps.findLastIndex((s) => s.kind === "confirm");
+    }
     function drawSigns(u: uPlot): void {
         const c = u.ctx, scale = devicePixelRatio, inks = {} as Record<Kind, string>, {min = 0, max = 1} = u.scales.x;
         for (const k of Object.keys(kinds) as Kind[]) inks[k] = css(kinds[k][1]);
@@ -88,7 +93,7 @@ export function wayUp(onpick: (i: number) => void, onhover: (i: number) => void)
             c.lineTo(x, high);
             c.stroke();
         };
-        const last = steps.findLastIndex((s) => s.kind === "confirm");
+        const last = lastFresh();
         if (told && last >= 0 && xOf(steps[last]) <= max!) drawEnd(u, last); /* below the signs */
         steps.forEach((s, i) => {
             if (xOf(s) < min! || xOf(s) > max!) return;
@@ -150,7 +155,7 @@ export function wayUp(onpick: (i: number) => void, onhover: (i: number) => void)
             if (s.kind === "confirm" && s.ratio! > 0 && steps.some((x) => x.commit === s.commit && missed({steps, end: ended}, x) === s)) now = Math.log2(s.ratio!);
             best.push(now);
         }
-        shown = span(steps.filter((s) => !isWrong(s)).map(heightOf));
+        shown = span([...steps.filter((s) => !isWrong(s)).map(heightOf), ...best.filter(isNumber)]);
         plot.axes[0].label = isByTime ? "time" : "evaluations";
         plot.setData([xs.length > 0 ? xs : [0], best.length > 0 ? best : [null]], true);
         mark();

@@ -148,8 +148,8 @@ export async function searchView(store: Store, view: HTMLElement, name: string):
         tell();
         tree.show(r.steps);
         if (chosen < 0) put(panel, stepPanel(store, r, undefined));
-        putKept(ideas, runnersTable(r), pathTable(r, bestOf(r)), h("h2", {}, "What brought something"), table(["#evaluations", "#time", "#short look", "with fresh data", "step", "version"], waysUp(r.steps).filter(([s]) => s.is_gain || s.node === 0 || freshOf(r.steps, s.commit)).map(([s]) =>
-            [s.evaluations, seconds(s.elapsed_ms), ratioOf(s.value_log2), freshOf(r.steps, s.commit) ? figureOf(r.steps, s) + (missed(r, s) ? ", short look not borne out" : "") : "", wordsOf(s), s.commit ? h("a", {href: href("search", name, "version", s.commit)}, short(s.commit)) : ""])), missesTable(r));
+        putKept(ideas, runnersTable(r), pathTable(r, bestOf(r)), h("h2", {}, "What brought something"), table(["#evaluations", "#time", "#its look", "with fresh data", "step", "version"], waysUp(r.steps).filter(([s]) => s.is_gain || s.node === 0 || freshOf(r.steps, s.commit)).map(([s]) =>
+            [s.evaluations, seconds(s.elapsed_ms), ratioOf(s.value_log2) + (s.kind === "decide" ? ", longer" : ""), freshOf(r.steps, s.commit) ? figureOf(r.steps, s) + (missed(r, s) ? ", short look not borne out" : "") : "", wordsOf(s), s.commit ? h("a", {href: href("search", name, "version", s.commit)}, short(s.commit)) : ""])), missesTable(r));
     }
     async function refresh(): Promise<void> {
         if (isBusy || !view.contains(head)) return;

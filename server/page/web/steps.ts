@@ -9,8 +9,8 @@ import {verdictWords} from "./words";
 import {nameOf, type Report, type Step} from "./data";
 import type {Store} from "./store";
 
-/* Where a step stands: a confirmation by what it measured, everything else by what is known of the version. */
-export const heightOf = (s: Step): number => (s.kind === "confirm" && s.ratio && s.ratio > 0 ? Math.log2(s.ratio) : s.value_log2 ?? NaN);
+/* Where a step stands: by what its own evaluation measured. The baseline is what all are over. */
+export const heightOf = (s: Step): number => (isNumber(s.value_log2) && s.parent >= 0 && s.ratio && s.ratio > 0 ? Math.log2(s.ratio) : s.value_log2 ?? NaN);
 
 export const wordsOf = (s: Step): string => s.words || (s.parent < 0 ? "the baseline" : s.kind === "decide" ? "a longer look" : s.kind === "sweep" ? "other values of its tunables" : s.kind);
 
@@ -105,16 +105,17 @@ export function stepPanel(store: Store, r: Report, s: Step | undefined): HTMLEle
     const fresh = s.commit ? r.steps.findLast((x) => x.kind === "confirm" && x.commit === s.commit) : undefined;
     const miss = missed(r, s), state = fresh || s;
     const gain = s.over && s.kind !== "confirm" ? overParent(s).replace(/^[^\s,]+( \[[^\]]*\])?/, "$& its parent's speed") + "; " : "";
+    const isDecided = r.steps.some((x) => x.kind === "decide" && x.node === s.node && x.evaluations <= s.evaluations);
     const own = s.kind === "confirm" ? r.steps.find((x) => x.kind !== "confirm" && x.node === s.node) || s : s;
     return h("div", {}, h("h2", {}, signOf(kindOf(state)), " " + wordsOf(s)), facts([
         ["what it is", stateWords(state)],
         ["with fresh data", fresh && fresh !== s ? ratio(fresh.ratio) + " the baseline over all timed sizes, " + verdictWords(fresh.verdict) + (miss ? "; the short look of " + ratioOf(s.value_log2) + " was not borne out" : "") : ""],
         ["not to be claimed", fresh?.barred],
         ["strategy", s.strategy],
-        ["why", h("span", {title: s.rule}, plainReason(s.rule))],
+        ["why", s.rule ? h("span", {title: s.rule}, plainReason(s.rule)) : ""],
         ["expected", isNumber(s.expected_log2) ? ratioOf(s.expected_log2) + " (" + ratioOf(s.low) + " to " + ratioOf(s.high) + ") its parent's speed" : ""],
-        ["came out", isNumber(s.ratio) ? gain + ratio(s.ratio) + (s.kind === "confirm" ? " the baseline's speed" : " the baseline's in this short look, which times few sizes") : ""],
-        ["its short looks together", isNumber(s.value_log2) && s.kind !== "confirm" ? ratioOf(s.value_log2) + " the baseline" : ""],
+        ["came out", isNumber(s.ratio) ? gain + ratio(s.ratio) + (s.kind === "confirm" ? " the baseline's speed" : " the baseline's in this " + (s.kind === "decide" ? "longer look" : "short look, which times few sizes")) : ""],
+        ["the search took it for", isNumber(s.value_log2) && s.kind !== "confirm" ? ratioOf(s.value_log2) + " the baseline, by " + (isDecided ? "its longer look" : "its short looks") : ""],
         ["verdict", verdictOf(fresh || s) + (fresh ? parentVerdict(own) : "")],
         ["note", s.note],
         ["after", s.evaluations + " evaluations, " + seconds(s.elapsed_ms)],
