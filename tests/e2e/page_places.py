@@ -197,6 +197,7 @@ def check_marks(b, ok, file, search):
     base = {"step": 900, "parent": 0, "kind": "expand", "is_gain": False, "evaluations": 99, "elapsed_ms": 99000, "strategy": "C08", "verdict": "screened", "expected_log2": 0.1}
     noisy = dict(base, node=9001, value_log2=1, ratio=2, ratio_low=0.5, ratio_high=8, words="a noisy step")
     steps += [noisy, dict(noisy, kind="sweep"), dict(base, node=9002, value_log2=0.001, ratio=1, ratio_low=0.99, ratio_high=1.01, words="a flat step"),
+              dict(base, node=own["node"], value_log2=own["value_log2"], ratio=4, words="known code", note="the same machine code as a version that is known"),
               dict(base, node=-1, words="a known text", note="the same text as a version that is known", verdict=""), dict(base, node=-1, words="a wrong one", verdict="incorrect"),
               dict(own, kind="confirm", ratio=5.5, ratio_low=5, ratio_high=6, verdict="faster")]
     data["report"]["spent"]["wall_ms"], data["report"]["budgets"]["budget_wall_ms"] = 143278, 150000
@@ -225,9 +226,15 @@ def check_marks(b, ok, file, search):
     ok(row("\u25d0", "a noisy step, measured 2 times") and row("\u25cb", "a flat step"), "too noisy to tell and no gain have marks of their own; a version has one row", told)
     ok(row("=", "a known text") and not next(bad for line, bad in told if "a known text" in line) and row("\u2715", "a wrong one"), "a duplicate is no wrong result", told)
     ok(any(line.startswith("\u2298") and "5.5x" in line for line, _ in told), "what may not be claimed has the barred mark", told)
-    b.go(at + "#/search/" + search + "?step=" + str(len(steps) - 6))
+    b.go(at + "#/search/" + search + "?step=" + str(len(steps) - 7))
     ok(b.until("document.querySelector('[aria-live].panel').innerText.includes(\"2x [0.5, 8] its parent's speed, not shown (noise)\")"), "a step says its interval over its parent", b.text())
     ok("Overrated" in b.text() and "Underrated" in b.text() and "of 1: weak" in b.text(), "overrated and underrated apart, a single try is weak", b.text())
+    # the two tables of strategies count alike: gains and mean of each
+    here = dict(b.js("return [...document.querySelectorAll('main table')].filter((t) => t.innerText.includes('came out over')).flatMap((t) => [...t.tBodies[0].rows]).map((r) => [r.cells[0].innerText, r.cells[3].innerText + ', gains ' + r.cells[1].innerText])"))
+    b.go(at + "#/searches/" + search + "/" + search)
+    b.until("document.body.innerText.includes('What paid')")
+    there = b.js("return [...[...document.querySelectorAll('main table')].at(-1).tBodies[0].rows].map((r) => [r.cells[0].innerText, r.cells[1].innerText])")
+    ok(here and dict(there) == here and "Counted:" in b.text(), "what paid and what came out are counted alike", [here, there])
     b.go(at + "#/compare/" + search + "/" + old + "/" + won)
     ok(b.until("document.querySelector('#path a')") and b.js("return document.querySelector('#path a').getAttribute('href')") == "#/search/" + search, "a comparison has a way back", b.text())
 

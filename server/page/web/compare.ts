@@ -8,7 +8,7 @@ import {counterWords} from "./counters";
 import {bestOf} from "./overview";
 import {twoWays} from "./plots";
 import {diffView, sideBySide} from "./source";
-import {wordsOf} from "./steps";
+import {COUNTED, gainsOf, strategyTries, wordsOf, type Tries} from "./steps";
 import type {Store} from "./store";
 import {versionMenu} from "./version";
 import {countOf, geometricMean, sizeWords, verdictWords} from "./words";
@@ -88,24 +88,12 @@ export function searchMenu(others: Row[], name: string): HTMLElement | null {
         [...new Set(others.map(nameOf))].slice(0, 200).map((n) => h("option", {value: n}, n)))));
 }
 
-interface Paid { words: string; tried: number[]; gains: number[]; out: number[] }
-
 /* Rows [strategy, what its tries made of their parents' speed on average], the largest factor of either first. */
 function strategyRows(reports: Report[]): Child[][] {
-    const rows = new Map<string, Paid>();
-    reports.forEach((r, i) => {
-        for (const s of r.steps) {
-            if (!s.strategy || s.kind !== "expand" || !s.over) continue;
-            const row = rows.get(s.strategy) || {words: wordsOf(s).replace(/ \(.*/, ""), tried: [0, 0], gains: [0, 0], out: [0, 0]};
-            row.tried[i]++;
-            row.gains[i] += s.is_gain ? 1 : 0;
-            row.out[i] += Math.log2(s.over.ratio);
-            rows.set(s.strategy, row);
-        }
-    });
-    const most = (x: Paid) => Math.max(...[0, 1].filter((i) => x.tried[i] > 0).map((i) => x.out[i] / x.tried[i]));
-    const cell = (x: Paid, i: number) => (x.tried[i] === 0 ? "" : ratioOf(x.out[i] / x.tried[i]) + ", gains " + x.gains[i] + " of " + x.tried[i] + (x.tried[i] === 1 ? ": weak" : ""));
-    return [...rows].sort((a, b) => most(b[1]) - most(a[1])).map(([id, x]) => [id + ", " + x.words, cell(x, 0), cell(x, 1)]);
+    const of = reports.map(strategyTries), ids = [...new Set(of.flatMap((x) => [...x.keys()]))];
+    const mean = (x?: Tries) => (x ? x.out / x.tries : -Infinity), most = (id: string) => Math.max(...of.map((x) => mean(x.get(id))));
+    const cell = (x?: Tries) => (x ? ratioOf(mean(x)) + ", gains " + gainsOf(x) : "");
+    return ids.sort((a, b) => most(b) - most(a)).map((id) => [id + ", " + of.map((x) => x.get(id)?.words).find(Boolean), ...of.map((x) => cell(x.get(id)))]);
 }
 
 export async function twoSearches(store: Store, view: HTMLElement, a: string, b: string): Promise<void> {
@@ -122,5 +110,5 @@ export async function twoSearches(store: Store, view: HTMLElement, a: string, b:
         both("of the bound", (_, e) => percent(e.percent_of_bound)), both("evaluations", (r) => r.spent.evaluations), both("wall", (r) => seconds(r.spent.wall_ms)),
         both("cost, USD", (r) => three(r.spent.cost)), both("tokens", (r) => r.spent.tokens), both("why it ended", (_, e) => endWords(e.why_stopped))]),
     h("h2", {}, "Best so far"), twoWays(reports, [a, b]), h("p", {class: "soft"}, "Full line: " + a + ". Dashed: " + b + ". By short looks; each search measured by itself."),
-    h("h2", {}, "What paid"), table(["strategy", "#first: mean over the parents", "#second: mean over the parents"], strategyRows(reports), "No step had a strategy."));
+    h("h2", {}, "What paid"), h("p", {class: "soft"}, COUNTED), table(["strategy", "#first: mean over the parents", "#second: mean over the parents"], strategyRows(reports), "No step had a strategy."));
 }

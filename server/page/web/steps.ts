@@ -64,28 +64,37 @@ export function pathTable(r: Report, commit?: string): Node[] {
             s.commit ? h("a", {href: href("search", nameOf(r), "version", s.commit)}, short(s.commit)) : ""])))];
 }
 
-interface Tries { words: string; expected: number; out: number; tries: number; gains: number }
+/* Sums of binary logarithms; expected: NaN where one of the tries had no expectation. */
+export interface Tries { words: string; expected: number; out: number; tries: number; gains: number }
 
-/* A row a strategy: what was expected of its tries and what came out (geometric means over the parents),
- * the largest miss first; those of which too much was expected apart from the others. */
-export function missesTable(r: Report): Node[] {
-    const values = new Map(r.steps.filter((s) => s.kind !== "confirm" && isNumber(s.value_log2)).toReversed().map((s) => [s.node, s.value_log2!])); /* of the first look */
+export const COUNTED = "Counted: steps that gave a version of their own, each over its parent by the first short look at both; a step that led to known text or known machine code is none.";
+
+/* What each strategy's tries came to. Every table of strategies counts by this. */
+export function strategyTries(r: Report): Map<string, Tries> {
     const rows = new Map<string, Tries>();
     for (const s of r.steps) {
-        const from = values.get(s.parent);
-        if (s.kind !== "expand" || !s.strategy || !isNumber(s.expected_log2) || !isNumber(s.value_log2) || from === undefined) continue;
+        if (s.kind !== "expand" || !s.strategy || !s.over) continue;
         const row = rows.get(s.strategy) || {words: wordsOf(s).replace(/ \(.*/, ""), expected: 0, out: 0, tries: 0, gains: 0};
-        row.expected += s.expected_log2;
-        row.out += s.value_log2 - from;
+        row.expected += s.expected_log2 ?? NaN;
+        row.out += Math.log2(s.over.ratio);
         row.tries++;
         row.gains += s.is_gain ? 1 : 0;
         rows.set(s.strategy, row);
     }
+    return rows;
+}
+
+export const gainsOf = (x: Tries): string => x.gains + " of " + x.tries + (x.tries === 1 ? ": weak" : "");
+
+/* A row a strategy: what was expected of its tries and what came out (geometric means over the parents),
+ * the largest miss first; those of which too much was expected apart from the others. */
+export function missesTable(r: Report): Node[] {
+    const rows = strategyTries(r);
     const miss = (x: Tries) => (x.out - x.expected) / x.tries;
     const part = (title: string, is: (x: Tries) => boolean): Node[] => [h("h3", {}, title),
         table(["strategy", "#gains of tries", "#expected", "#came out", "#came out over expected"], [...rows].filter(([, x]) => is(x)).sort((a, b) => Math.abs(miss(b[1])) - Math.abs(miss(a[1]))).map(([id, x]) =>
-            [id + ", " + x.words, x.gains + " of " + x.tries + (x.tries === 1 ? ": weak" : ""), ratioOf(x.expected / x.tries), ratioOf(x.out / x.tries), ratioOf(miss(x))]), "None.")];
-    return [h("h2", {}, "Expected against came out"), h("p", {class: "soft"}, "Over each step's parent, by short looks; means over the tries. The largest factor stands first. A single try is weak evidence."),
+            [id + ", " + x.words, gainsOf(x), ratioOf(x.expected / x.tries), ratioOf(x.out / x.tries), ratioOf(miss(x))]), "None.")];
+    return [h("h2", {}, "Expected against came out"), h("p", {class: "soft"}, "Means over the tries; the largest factor stands first. " + COUNTED + " A single try is weak evidence."),
         ...part("Overrated: less came out than was expected", (a) => miss(a) < 0), ...part("Underrated: more came out than was expected", (a) => miss(a) >= 0)];
 }
 
