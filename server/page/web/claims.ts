@@ -2,7 +2,7 @@
 /* What may be said of a result: whether it may be claimed and why not, what it is over the baseline
  * with fast math, and whether a confirmation bore out the short look before it. */
 
-import {h, isNumber, percent, ratio, ratioOf, seconds, short, three, withInterval, type Child} from "./dom";
+import {h, href, isNumber, percent, ratio, ratioOf, seconds, short, three, withInterval, type Child} from "./dom";
 import {nameOf, waysUp, type End, type Measured, type Report, type Row, type Step, type Workload} from "./data";
 import {freshWords, kindOf, kinds, signOf, stateWords, type Kind} from "./marks";
 import {countOf, isDrawn} from "./words";
@@ -21,6 +21,21 @@ export const isUnsure = (claim: Claim): boolean => claim === "inconclusive" || c
 
 const marks: Partial<Record<Claim, Kind>> = {claimed: "confirmed", doubted: "barred", inconclusive: "unsure", none: "unsure"};
 export const signOfClaim = (claim: Claim): Child => (marks[claim] ? [signOf(marks[claim]), " "] : null);
+
+/* Why a result may not be claimed, each whole: a search keeps the first alone, cut where it is long. */
+export function reasonsOf(e: End | undefined, m: Measured | null): string[] {
+    const all = m?.doubts || [], first = e?.doubt;
+    if (!first || e!.is_refuted) return first ? [first, ...all.filter((d) => d !== first)] : [];
+    const begin = first.replace(/\.\.\.$/, ""), whole = all.find((d) => d === first || (begin !== first && d.startsWith(begin))) || first;
+    return [whole, ...all.filter((d) => d !== whole)];
+}
+
+/* The first reason, and a link to all of them in the view of its version. */
+export function reasonLine(name: string, e: End, m: Measured | null): Child {
+    const all = reasonsOf(e, m).map(doubtWords), isCut = all[0]?.endsWith("..."), n = all.length - 1;
+    const link = e.best_commit && (n > 0 || isCut) ? h("a", {href: href("search", name, "version", e.best_commit)}, n > 0 ? "and " + n + " more" : "the whole reason") : null;
+    return [all[0] || "", link ? [isCut ? " " : "; ", link] : null];
+}
 
 /* What stands before the reasons. */
 export const reasonLead = (claim: Claim): string => (claim === "doubted" ? "Not to be claimed: " : "Why it may not be claimed: ");
@@ -50,13 +65,13 @@ export function slowerAt(m: Measured | null): string {
     return of.length > 0 ? "slower at " + of.map((w) => w.id + " (" + withInterval(over(w)!) + ")").join(", ") : "";
 }
 
-/* One line: sign and words, the reason as a title and as text. */
-export function claimLine(e?: End): Child {
+/* One line: sign and words, the reason behind them. */
+export function claimLine(name: string, e?: End, m: Measured | null = null): Child {
     const claim = claimOf(e), weak = fastMathOf(e), sign = signOfClaim(claim);
     if (claim === "open") return h("span", {class: "soft"}, "not ended");
-    if (claim === "doubted") return h("span", {class: "soft doubted", title: e!.doubt}, sign, "not to be claimed: " + doubtWords(e!.doubt));
+    if (claim === "doubted") return h("span", {class: "soft doubted"}, sign, "not to be claimed: ", reasonLine(name, e!, m));
     if (claim === "unconfirmed") return h("span", {class: "soft", title: e!.unconfirmed}, "nothing confirmed" + (e!.unconfirmed ? ": " + e!.unconfirmed : ""));
-    if (isUnsure(claim)) return h("span", {class: "soft doubted"}, sign, freshWords(e!.verdict) + (e!.doubt ? ": " + doubtWords(e!.doubt) : ""));
+    if (isUnsure(claim)) return h("span", {class: "soft doubted"}, sign, freshWords(e!.verdict), e!.doubt ? [": ", reasonLine(name, e!, m)] : null);
     return weak ? h("span", {class: "soft"}, sign, "faster than the baseline; no gain shown over -ffast-math") : h("span", {class: "good"}, sign, "faster than the baseline");
 }
 

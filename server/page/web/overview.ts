@@ -41,22 +41,23 @@ function runnersOf(row: Row): Child {
     return of.length > 0 ? h("div", {class: "soft"}, "then ", of.map((x, i) => [i > 0 ? ", " : "", h("a", {href: href("search", nameOf(row), "version", x.commit), title: "confirmed, too"}, ratio(x.ratio))])) : null;
 }
 
-/* What a confirmation warned of stands by its figure, as soon as it is known. */
-async function addWarnings(store: Store, rows: readonly Row[], places: readonly HTMLElement[]): Promise<void> {
+/* What a confirmation warned of stands by its figure, and all that is against it by its verdict, as soon as it is known. */
+async function addWarnings(store: Store, rows: readonly Row[], places: readonly HTMLElement[], claims: readonly HTMLElement[]): Promise<void> {
     for (const [i, row] of rows.slice(0, MOST_ASKED).entries()) {
         if (!row.end?.best_commit) continue;
         const m = await store.measured(row.end.best_commit).catch(() => null), {others} = warningsOf(m), range = rangeBySize(row.end, m), slower = slowerAt(m);
+        put(claims[i], claimLine(nameOf(row), row.end, m));
         put(places[i], range ? h("div", {class: "soft"}, range) : null, slower ? h("div", {class: "bad"}, slower) : null, others.length === 0 ? null : h("details", {class: "soft"}, h("summary", {}, "△ " + others.length + (others.length === 1 ? " warning" : " warnings")), others.map((w) => h("div", {}, w))));
     }
 }
 
 export async function overview(store: Store, view: HTMLElement): Promise<void> {
-    const rows = await store.searches(), places = rows.map(() => h("div")), hasCost = rows.some((r) => r.end?.cost || r.end?.tokens);
+    const rows = await store.searches(), places = rows.map(() => h("div")), claims = rows.map((r) => h("div", {}, claimLine(nameOf(r), r.end))), hasCost = rows.some((r) => r.end?.cost || r.end?.tokens);
     put(view, h("h1", {}, "Searches"), rows.length > 0 ? h("p", {class: "counts"}, countsOf(rows)) : null,
         h("div", {class: "cards"}, table(["search", "task", "target", "#result, 95 %", "verdict", "#of bound", "best over time", "#evaluations", ...(hasCost ? ["#USD", "#tokens"] : []), "why it ended", "last heard of"],
-            rows.map((r, i) => [h("a", {href: href("search", nameOf(r))}, nameOf(r)), r.task, [r.target, r.machine ? h("div", {class: "soft"}, r.machine) : null], [bestOf(r), places[i], runnersOf(r)], claimLine(r.end), percent(r.end?.percent_of_bound),
+            rows.map((r, i) => [h("a", {href: href("search", nameOf(r))}, nameOf(r)), r.task, [r.target, r.machine ? h("div", {class: "soft"}, r.machine) : null], [bestOf(r), places[i], runnersOf(r)], claims[i], percent(r.end?.percent_of_bound),
                 lookOf(r), r.evaluations, ...(hasCost ? [r.end?.cost ? three(r.end.cost) : "", r.end?.tokens || ""] : []), endWords(r.end?.why_stopped), time(r.last_ms)]),
             "No search yet. hone search TASK starts one.")),
         h("p", {}, h("a", {href: "#/machine"}, "Machines")));
-    addWarnings(store, rows, places).catch(() => {});
+    addWarnings(store, rows, places, claims).catch(() => {});
 }

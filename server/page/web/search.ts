@@ -5,7 +5,7 @@ import {command, facts, gauge, h, href, isNumber, messageOf, nanoseconds, put, r
 import {searchMenu} from "./compare";
 import {nameOf, waysUp, type Measured, type Report} from "./data";
 import {wayUp} from "./plots";
-import {claimOf, confirmCommand, isUnsure, reasonLead, signOfClaim, doubtWords, fastMathOf, figureOf, freshOf, missed, rangeBySize, ratioOrLoss, slowerAt, unseenLine, usedLine, warningLines, wayEnd, weakLine} from "./claims";
+import {claimOf, confirmCommand, isUnsure, reasonLead, reasonLine, signOfClaim, fastMathOf, figureOf, freshOf, missed, rangeBySize, ratioOrLoss, slowerAt, unseenLine, usedLine, warningLines, wayEnd, weakLine} from "./claims";
 import {plainReason} from "./counters";
 import {freshWords, kindOf, kinds, signOf, type Kind} from "./marks";
 import {keep, keepSoon, query} from "./place";
@@ -28,10 +28,10 @@ function headOf(r: Report, won: Measured | null): HTMLElement {
     if (!e) return h("div", {class: "panel"}, h("span", {class: "result soft"}, "No result yet"),
         h("p", {}, usedLine(r, up?.[0])), h("p", {class: "soft"}, "It runs, or was stopped before its end. Figures below are short looks, not results."));
     return h("div", {class: "panel"},
-        h("span", {class: "result " + (claim === "claimed" && !weak ? "good" : "soft"), title: e.doubt}, signOfClaim(claim),
+        h("span", {class: "result " + (claim === "claimed" && !weak ? "good" : "soft")}, signOfClaim(claim),
             isNumber(e.speedup) ? ratio(e.speedup) + " the baseline" + (range ? " on average, " + range : "") + (claim === "doubted" ? ", not to be claimed" : isUnsure(claim) ? ", " + freshWords(e.verdict) : "") : "Nothing was confirmed"),
         weakLine(weak), slower ? h("div", {class: "bad"}, slower) : null,
-        h("p", {}, usedLine(r, up?.[0], won)), unseen ? h("p", {class: "unseen"}, unseen) : null, warningLines(won), e.doubt ? h("p", {class: "bad"}, reasonLead(claim) + doubtWords(e.doubt)) : null,
+        h("p", {}, usedLine(r, up?.[0], won)), unseen ? h("p", {class: "unseen"}, unseen) : null, warningLines(won), e.doubt ? h("p", {class: "bad"}, reasonLead(claim), reasonLine(nameOf(r), e, won)) : null,
         e.unconfirmed ? h("p", {}, e.unconfirmed) : null,
         miss ? h("p", {}, "Its short look had shown " + ratioOf(look!.value_log2) + ": fresh data did not bear that out.") : null,
         isNumber(e.speedup) ? h("p", {class: "soft"}, standsOn(won)) : null,

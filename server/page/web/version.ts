@@ -59,7 +59,13 @@ function measuredPanel(m: Measured | null): HTMLElement | null {
             const r = (w.ratios || []).find((x) => x.against === "baseline");
             return [sizeWords(w), nanoseconds(medianOf(w, "candidate")), nanoseconds(medianOf(w, "baseline")), r ? (r.high! < 1 ? ratioOrLoss(r) : withInterval(r)) : "",
                 isNumber(w.percent_of_bound) ? [percent(w.percent_of_bound) + " ", gauge(w.percent_of_bound)] : "", limitWords(w.bound_by, m)];
-        })), (m.doubts || []).map((d) => h("p", {class: "bad"}, "Not to be claimed: " + doubtWords(d))));
+        })));
+}
+
+/* All that is against it, first of all. */
+function reasonsPanel(m: Measured | null): Child {
+    const all = [m?.refutation, ...(m?.doubts || [])].filter((d) => d);
+    return all.length === 0 ? null : h("section", {class: "reasons"}, h("h2", {}, "Why it may not be claimed"), h("ul", {class: "files bad"}, all.map((d) => h("li", {}, doubtWords(d!)))));
 }
 
 /* Which kinds of input content its verification compared. */
@@ -102,7 +108,7 @@ export async function versionView(store: Store, view: HTMLElement, name: string,
     const links: Child[] = [parent ? against(parent, "its parent") : null, root && root !== commit ? against(root, "the baseline") : null,
         parent ? h("a", {href: beside(parent)}, "side by side with its parent") : null,
         r ? versionMenu(r, "side by side with", null, (other) => { location.hash = beside(other); }) : null];
-    put(view, h("h1", {}, "Version " + short(commit)), h("form", {class: "bar", onsubmit: (e) => e.preventDefault()}, links), m?.refutation ? h("p", {class: "bad"}, "⊘ Not to be claimed: " + m.refutation) : null, diff, own && r ? h("div", {class: "panel"}, stepPanel(store, r, own)) : null,
+    put(view, h("h1", {}, "Version " + short(commit)), h("form", {class: "bar", onsubmit: (e) => e.preventDefault()}, links), reasonsPanel(m), diff, own && r ? h("div", {class: "panel"}, stepPanel(store, r, own)) : null,
         looksTable(m), r ? pathTable(r, commit) : null, measuredPanel(m), checkedPanel(m), rooflinePanel(m), exportPanel(store, commit, m?.target || r?.target), h("h2", {}, "Source"), h("p", {}, fileLink(fileName, text)), source.element, marksTable(marks, source),
         h("p", {class: "soft"}, "In git: ", h("code", {}, "git show " + commit), r ? [" In the terminal: ", h("code", {}, "hone log " + nameOf(r) + " --graph")] : null));
     const other = query().get("against");
