@@ -113,7 +113,8 @@ def night(file, search):
     one = m["workloads"][0]
 
     def size(name, ns, share, axes):
-        return dict(copy.deepcopy(one), id=name, axes=axes, percent_of_bound=share, times=[{"arm": "candidate", "median_ns": ns}, {"arm": "baseline", "median_ns": 1000}],
+        bytes_ns, rate = ns * share / 100, 3084 if share > 20 else 9000  # of memory, of a cache
+        return dict(copy.deepcopy(one), id=name, axes=axes, percent_of_bound=share, bytes_ns=bytes_ns, flops_ns=bytes_ns / 4, least_bytes=bytes_ns * rate, least_flops=bytes_ns * 100, times=[{"arm": "candidate", "median_ns": ns}, {"arm": "baseline", "median_ns": 1000}],
                     ratios=[{"against": "baseline", "ratio": 1000 / ns, "low": 900 / ns, "high": 1100 / ns}])
     few = [size("a1", 100, 80, {"M": 8, "N": 16}), size("a2", 100, 80, {"M": 9, "N": 16})]
     looks = [{"tier": "screen", "verdict": "screened", "ratio": 10, "low": 9, "high": 11, "percent_of_bound": 80, "sizes": ["a1", "a2"]},
@@ -158,7 +159,7 @@ def check_file(b, ok, file, search):
     ok("drawn: made up for the confirmation" in text() and "how the candidate was shut off" in text(), "and says what its words mean", text())
     ok(until("document.querySelector('.ends').innerText.includes('short looks of 2 sizes')") and "5.5x [5, 6], is the confirmation of " + won[:10] + ": fresh data over 3 sizes, 1 of them drawn" in text(),
        "below the way up: which sizes its end and the confirmed figure stand on", text())
-    ok("of what moving data at 2 sizes and arithmetic (TF32 tensor cores) at 1 size allow" in text(), "the share of the bound says which arithmetic", text())
+    ok("of the nearest bound, what moving data at 2 sizes and arithmetic (TF32 tensor cores) at 1 size allow" in text() and "something else limits" not in text(), "the share of the bound says which arithmetic", text())
     ok("copies in loops: 0, passes over the same data: 3" in text() and "passes=3" not in text(), "a step's reason has plain words for its counters", text())
     ok("40.0 %, by size from 10.0 % to 80.0 %" in text() and "measured on NVIDIA H100" in text(), "the share of the bound has a range, the search a machine", text())
     ok(js("return document.querySelector('.path tbody').rows.length") > 0 and "Why it is faster" in text(), "the steps to the best version, with what each brought", text())
@@ -169,6 +170,10 @@ def check_file(b, ok, file, search):
        "each figure of a version with its sizes", text())
     ok("hidden-00 (M 511, N 577), drawn" in text(), "a drawn size has its shape", text())
     ok("TF32 tensor cores" in js("return document.querySelector('.roofline').textContent"), "the roofline names its arithmetic", text())
+    told = js("return [...document.querySelectorAll('main table')].filter((t) => t.innerText.includes('the bound that is nearest')).map((t) => t.innerText)")
+    ok(len(told) == 2 and "limited by" not in text() and told[0].count("far below it: something else limits") == 1 and told[1].count("moving data: 3080 GB/s from memory") == 2 and told[1].count("far below it: something else limits") == 1
+       and "moving data: 9000 GB/s from the cache (memory: 3080 GB/s)" in told[1],
+       "the nearest bound is not called what limits where it is far", told)
     ok("latency_ilp: warps wait (91.2 % of warps' time waiting for memory, warps ready to issue, a cycle: 0.604)" in text(), "a bottleneck has plain words for its counters", text())
     b.go(at + "#/compare/" + search + "/" + old + "/" + won)
     until(SOURCE + ".querySelector('.cm-changedLine')")

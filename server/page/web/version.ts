@@ -10,7 +10,7 @@ import {rooflinePanel} from "./roofline";
 import {diffView, marksOf, marksTable, sourceView} from "./source";
 import {pathTable, stepPanel, wordsOf} from "./steps";
 import {resultOf, type Store} from "./store";
-import {boundWords, countOf, limitWords, sizeWords, verdictWords} from "./words";
+import {boundWords, countOf, farWords, limitWords, sizeWords, verdictWords} from "./words";
 
 /* All files of an export in one, in a folder of its name. */
 function archiveLink(name: string, files: {name: string; text: string}[]): HTMLElement {
@@ -55,10 +55,10 @@ function measuredPanel(m: Measured | null): HTMLElement | null {
     if (!m || !m.workloads) return null;
     return h("section", {}, h("h2", {}, "Measured: " + tierOf(m) + ", " + countOf(m.workloads.length)), h("p", {}, m.summary || ""), warningLines(m),
         facts([["of the bound", boundWords(m.percent_of_bound, m)] as const, ...(m.ratios || []).filter((x) => x.against !== "baseline").map((x) => ["over " + x.against, ratioOrLoss(x)] as const)]),
-        table(["size", "#time", "#baseline", "#ratio, 95 %", "share of the bound", "bound by"], m.workloads.map((w) => {
+        table(["size", "#time", "#baseline", "#ratio, 95 %", "share of the bound", "the bound that is nearest"], m.workloads.map((w) => {
             const r = (w.ratios || []).find((x) => x.against === "baseline");
             return [sizeWords(w), nanoseconds(medianOf(w, "candidate")), nanoseconds(medianOf(w, "baseline")), r ? (r.high! < 1 ? ratioOrLoss(r) : withInterval(r)) : "",
-                isNumber(w.percent_of_bound) ? [percent(w.percent_of_bound) + " ", gauge(w.percent_of_bound)] : "", limitWords(w.bound_by, m)];
+                isNumber(w.percent_of_bound) ? [percent(w.percent_of_bound) + " ", gauge(w.percent_of_bound)] : "", [limitWords(w.bound_by, m), farWords(w.percent_of_bound) ? h("div", {class: "soft"}, farWords(w.percent_of_bound)) : null]];
         })));
 }
 

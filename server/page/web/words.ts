@@ -41,21 +41,25 @@ export function unitOf(m?: Measured | null): string {
     return m?.machine?.flops_unit || (bound.startsWith("memory") ? "" : bound);
 }
 
-/* What limits a size, in words: "moving data", "arithmetic (float32 multiply-add units)". */
+/* The bound that is nearest to a size, in words: "moving data", "arithmetic (float32 multiply-add units)". */
 export function limitWords(by: string | undefined, m?: Measured | null): string {
     const unit = unitOf(m);
     return by === "bytes" ? "moving data" : by === "flops" ? "arithmetic (" + (unit || "its units were not recorded") + ")" : by || "";
 }
 
+/* Below this share of the nearest bound, that bound is not what limits. */
+const NEAR = 20; /* percent */
+export const farWords = (share?: number): string => (isNumber(share) && share < NEAR ? "far below it: something else limits" : "");
+
 /* "70.1 %, by size from 46.8 % to 86.7 %, of moving data" */
 export function boundWords(share?: number, m?: Measured | null): string {
     const of = (m?.workloads || []).map((w) => w.percent_of_bound).filter(isNumber);
     if (!isNumber(share)) return "";
-    const fine = (x: number) => (x < 1 ? three(x) + " %" : percent(x)), small = share < 1 ? ": far from what the machine allows, or more than its formulas count" : "";
+    const fine = (x: number) => (x < 1 ? three(x) + " %" : percent(x)), small = farWords(share) ? "; " + farWords(share) + (share < 1 ? ", or it does more than its formulas count" : "") : "";
     const all = m?.workloads || [], limits = [...new Set(all.map((w) => w.bound_by))].filter(Boolean).map((by) =>
         limitWords(by, m) + (all.every((w) => w.bound_by === by) ? "" : " at " + countOf(all.filter((w) => w.bound_by === by).length)));
     return fine(share) + (of.length > 1 ? ", by size from " + fine(Math.min(...of)) + " to " + fine(Math.max(...of)) : "") +
-        (limits.length > 0 ? ", of what " + limits.join(" and ") + (limits.length > 1 ? " allow" : " allows") : "") + small;
+        (limits.length > 0 ? ", of the nearest bound, what " + limits.join(" and ") + (limits.length > 1 ? " allow" : " allows") : "") + small;
 }
 
 /* Whole, and unfolded with what each part means. m: its line is newer than a record's, which may be cut. */
