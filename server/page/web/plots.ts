@@ -11,9 +11,13 @@ import {waysUp, type End, type Report, type Step} from "./data";
 
 const HEIGHT = 340;
 
-const axes = (xWords: string, xValues: (v: number) => string): uPlot.Axis[] => {
+/* Evaluations are whole; milliseconds by what clocks have. */
+const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000];
+const CLOCK = [1, 2, 5, 10, 20, 50, 100, 200, 500, ...[1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 36000, 86400].map((s) => 1000 * s)];
+
+const axes = (xWords: string, xValues: (v: number) => string, isByTime = () => false): uPlot.Axis[] => {
     const look = {stroke: () => css("--soft"), grid: {stroke: () => css("--line"), width: 1}, ticks: {show: false}, font: "11px system-ui", labelFont: "11px system-ui"};
-    return [{...look, label: xWords, labelSize: 18, size: 26, values: (_, at) => at.map(xValues)},
+    return [{...look, label: xWords, labelSize: 18, size: 26, incrs: () => (isByTime() ? CLOCK : WHOLE), values: (_, at) => at.map(xValues)},
         {...look, size: 52, incrs: [1, 2, 3, 4, 5, 10], values: (_, at) => at.map(ratioOf)}];
 };
 
@@ -56,7 +60,7 @@ export function wayUp(onpick: (i: number) => void, onhover: (i: number) => void)
         width: 600, height: HEIGHT, legend: {show: false}, padding: [10, 12, 0, 0],
         cursor: {x: false, y: false, points: {show: false}, drag: {x: true, y: false, dist: 6}},
         scales: {x: {time: false, range: (_, low, high) => [Math.max(0, low ?? 0), beyond(Math.max(1, high ?? 1))]}, y: {range: () => shown}},
-        axes: axes("", (v) => (isByTime ? seconds(v) || "0" : String(v))),
+        axes: axes("", (v) => (isByTime ? seconds(v) || "0" : String(v)), () => isByTime),
         series: [{}, {stroke: () => css("--best"), width: 2, paths: uPlot.paths.stepped!({align: 1}), points: {show: false}}],
         hooks: {draw: [drawSigns], setSize: [mark], setScale: [mark]},
     };

@@ -83,9 +83,11 @@ function steering(store: Store, r: Report, names: Set<string>, done: () => void)
 /* What came last, and what was asked from outside. */
 function latestPanel(r: Report, pick: (i: number) => void): Child {
     const from = Math.max(0, r.steps.length - 8), asked = (r.steering || []).slice(-8).reverse();
-    return [h("h2", {}, "Latest"), table(["#after", "what", "#speedup", "verdict"], r.steps.slice(from).map((s, k) => [seconds(s.elapsed_ms) || "0 s",
-        h("button", {type: "button", class: "plain", onclick: () => pick(from + k)}, signOf(kindOf(s)), " " + wordsOf(s)), figureOf(r.steps, s), verdictOf(s)]).reverse()),
-    asked.length === 0 ? null : [h("h2", {}, "Asked from outside"), table(["when", "by", "what", "taken in"],
+    const rows = table(["#after", "what", "#speedup", "verdict"], r.steps.slice(from).map((s, k) => [seconds(s.elapsed_ms) || "0 s",
+        h("button", {type: "button", class: "plain", onclick: () => pick(from + k)}, signOf(kindOf(s)), " " + wordsOf(s)), figureOf(r.steps, s), verdictOf(s)]).reverse());
+    rows.classList.add("picks");
+    rows.querySelectorAll("tbody tr").forEach((tr, k) => tr.addEventListener("click", (e) => { if (!(e.target as Element).closest("button")) pick(r.steps.length - 1 - k); }));
+    return [h("h2", {}, "Latest"), rows, asked.length === 0 ? null : [h("h2", {}, "Asked from outside"), table(["when", "by", "what", "taken in"],
         asked.map((a) => [time(a.time_ms), a.by, a.action + (a.what ? " " + a.what : ""), a.is_taken ? "yes" : r.end ? "came too late" : "not yet"]))]];
 }
 
