@@ -91,7 +91,7 @@ with Browser(downloads) as browser:
     ok(until("document.querySelector('.way-up canvas').toDataURL() !== window.drawn_"), "the way up over time")
     js("document.querySelectorAll('.row')[1].click()")
     js("document.querySelector('[aria-live] details').open = true")
-    ok(until("document.querySelector('[aria-live] details table') && document.querySelector('[aria-live] details').innerText.includes('◆ chosen')"),
+    ok(until("[...document.querySelectorAll('[aria-live] details td b')].some((e) => e.innerText === 'chosen')"),
        "what a step was chosen among, with priors", text())
     ok("Latest" in text() and js("return [...document.querySelectorAll('h2')].find((e) => e.textContent === 'Latest').nextElementSibling.querySelectorAll('tbody tr').length") == 8, "what came last", text())
     js("document.querySelector('[aria-live] dd a').click()")
@@ -269,7 +269,7 @@ with Browser(downloads) as browser:
     go("file://" + file + "#/search/" + search)
     until("document.querySelectorAll('.row').length > 3")
     js("document.querySelectorAll('.row')[1].click(); document.querySelector('[aria-live] details').open = true")
-    ok(until("document.querySelector('[aria-live] details').innerText.includes('◆ chosen')"), "the file has what gains were chosen among", text())
+    ok(until("[...document.querySelectorAll('[aria-live] details td b')].some((e) => e.innerText === 'chosen')"), "the file has what gains were chosen among", text())
     js("document.querySelector('[aria-live] dd a').click()")
     ok(until(SOURCE + " && " + SOURCE + ".querySelector('.cm-line')") and "git show" in text(), "the file shows sources", text())
     # lines that a profile names, in a copy of the file

@@ -278,6 +278,9 @@ def check_afresh(b, ok, file, search):
     ok(b.until("[...document.querySelectorAll('.panel > .bad')].some((e) => e.innerText === 'slower at a1 (0.5x [0.4, 0.9])')") and "The steps to it" in b.text() and "Why it is faster" not in b.text(),
        "a loss at one size is called one, and nothing explains a gain that is not shown", b.text())
     ok(b.until("[...document.querySelectorAll('.panel > p.bad a')].some((a) => a.textContent === 'and 2 more')") and whole in b.text(), "so has the search", b.text())
+    inks = b.js("const of = {}; for (const e of document.querySelectorAll('.sign')) (of[e.textContent] ||= new Set()).add(getComputedStyle(e).color);"
+                "return Object.entries(of).map(([sign, inks]) => [sign, inks.size, [...document.querySelectorAll('.sign')].filter((e) => e.textContent === sign).length])")
+    ok(len(inks) == 8 and all(n == 1 for _, n, _ in inks) and max(seen for _, _, seen in inks) > 3, "a sign has one colour in legend, tree, panel and lists", inks)
     ok("It ends at 32x, a longer look." in b.js("return document.querySelector('.ends').innerText") and "short looks of 2 sizes, or by a longer look" in b.text(), "the line says what it is of", b.text())
     place = "return getComputedStyle(document.querySelector('.ring.chosen')).transform"
     b.js("document.querySelector('.way-up').focus()")

@@ -3,8 +3,9 @@
 
 import {command, h, halfWidth, href, isNumber, nanoseconds, percent, put, ratio, ratioOf, seconds, short, table, three, type Child} from "./dom";
 import {medianOf, nameOf, tierOf, waysUp, type End, type Measured, type Report, type Row, type Workload} from "./data";
-import {endWords, figureOf, freshOf} from "./claims";
+import {claimLine, endWords, figureOf, freshOf} from "./claims";
 import {counterWords} from "./counters";
+import {kindOf, signOf, stateWords} from "./marks";
 import {bestOf} from "./overview";
 import {twoWays} from "./plots";
 import {diffView, sideBySide} from "./source";
@@ -70,7 +71,7 @@ export async function compareView(store: Store, view: HTMLElement, name: string,
             h("button", {type: "button", onclick: () => to(b, a)}, "swap")),
         table(["what", "first", "second"], [both("version", (c) => h("a", {href: href("search", name, "version", c)}, short(c))),
             both("step", (c) => { const s = of(c); return s ? wordsOf(s) : ""; }), ...(isTimed ? [] : [both("against the baseline", (c) => figureOf(r.steps, of(c)))]),
-            ["stands on", sizes(m), sizes(o)], both("verdict", (c) => verdictWords((freshOf(r.steps, c) || of(c))?.verdict)), ...(isTimed ? [] : [both("with fresh data", fresh)])]),
+            ["stands on", sizes(m), sizes(o)], both("verdict", (c) => { const s = freshOf(r.steps, c); return s ? [signOf(kindOf(s)), " " + stateWords(s)] : verdictWords(of(c)?.verdict); }), ...(isTimed ? [] : [both("with fresh data", fresh)])]),
         isTimed ? [h("h2", {}, "What changed"), table(["figure", "#first", "#second", "#second's speed over first's"], changed), h("p", {class: "soft"}, "Of the sizes of both alone. Above 1x: the second is faster.")] : null,
         counted.length > 0 ? [h("h2", {}, "Counters"), table(["counter", "#first", "#second", "#second over first"], counted)] : null,
         h("p", {class: "soft"}, "Each version was measured by itself. To time both in one run: ",
@@ -106,7 +107,7 @@ export async function twoSearches(store: Store, view: HTMLElement, a: string, b:
     h("div", {class: "bar"}, h("a", {href: href("searches", b, a)}, "swap")), table(["what", "first", "second"], [
         both("search", (r) => h("a", {href: href("search", nameOf(r))}, nameOf(r))), both("task", (r) => r.task + " on " + r.target),
         both("planner, coder, seed", (r) => [r.policy, r.coder, r.seed].join(", ")), both("result, 95 %", (_, e) => bestOf({end: e}) || "nothing confirmed"),
-        both("verdict", (r, e) => (r.end ? e.verdict || "nothing confirmed" : "not ended")), both("best by short looks", (r) => ratioOf(waysUp(r.steps).at(-1)?.[1])),
+        both("verdict", (r) => claimLine(nameOf(r), r.end)), both("best by short looks", (r) => ratioOf(waysUp(r.steps).at(-1)?.[1])),
         both("of the bound", (_, e) => percent(e.percent_of_bound)), both("evaluations", (r) => r.spent.evaluations), both("wall", (r) => seconds(r.spent.wall_ms)),
         both("cost, USD", (r) => three(r.spent.cost)), both("tokens", (r) => r.spent.tokens), both("why it ended", (_, e) => endWords(e.why_stopped))]),
     h("h2", {}, "Best so far"), twoWays(reports, [a, b]), h("p", {class: "soft"}, "Full line: " + a + ". Dashed: " + b + ". By short looks; each search measured by itself."),

@@ -36,7 +36,7 @@ function choicesPanel(store: Store, r: Report, s: Step): HTMLElement | null {
             : table(["step", "#share of the choice", "#can be done", "#gain hoped for", "#the profile favours it", ""], rows.map((a) => [
                 a.strategy + ", " + a.rewrite.replaceAll("_", " ") + (a.variant ? ", variant " + a.variant : ""),
                 (100 * a.prior).toFixed(1) + " %", (100 * a.p_impl).toFixed(0) + " %", ratioOf(a.positive), three(a.boost) + "x",
-                a.rewrite === c!.rewrite && a.variant === c!.variant ? "◆ chosen" : a.is_tried ? "tried before" : ""])));
+                a.rewrite === c!.rewrite && a.variant === c!.variant ? h("b", {}, "chosen") : a.is_tried ? "tried before" : ""])));
     };
     return h("details", {ontoggle: open}, h("summary", {}, "What it was chosen among"), told);
 }
