@@ -99,6 +99,7 @@ function strategyRows(reports: Report[]): Child[][] {
 
 export async function twoSearches(store: Store, view: HTMLElement, a: string, b: string): Promise<void> {
     const reports = [await store.report(a), await store.report(b)];
+    const won = await Promise.all(reports.map((r) => (r.end?.best_commit ? store.measured(r.end.best_commit).catch(() => null) : null)));
     const both = (what: string, f: (r: Report, e: End) => Child): Child[] => [what, ...reports.map((r) => f(r, r.end || {}))];
     const rows = await store.searches(), machines = reports.map((r) => rows.find((x) => x.search === r.search)?.machine || ""), bases = reports.map((r) => r.steps.find((s) => s.node === 0)?.commit);
     const differ = [reports[0].task !== reports[1].task ? "of different tasks" : "", reports[0].target !== reports[1].target ? "on different targets (" + reports.map((r) => r.target).join(", ") + ")" : "",
@@ -107,9 +108,9 @@ export async function twoSearches(store: Store, view: HTMLElement, a: string, b:
     h("div", {class: "bar"}, h("a", {href: href("searches", b, a)}, "swap")), table(["what", "first", "second"], [
         both("search", (r) => h("a", {href: href("search", nameOf(r))}, nameOf(r))), both("task", (r) => r.task + " on " + r.target),
         both("planner, coder, seed", (r) => [r.policy, r.coder, r.seed].join(", ")), both("result, 95 %", (_, e) => bestOf({end: e}) || "nothing confirmed"),
-        both("verdict", (r) => claimLine(nameOf(r), r.end)), both("best by short looks", (r) => ratioOf(waysUp(r.steps).at(-1)?.[1])),
+        ["verdict", ...reports.map((r, i) => claimLine(nameOf(r), r.end, won[i]))], both("best by its own looks", (r) => ratioOf(waysUp(r.steps).at(-1)?.[1])),
         both("of the bound", (_, e) => percent(e.percent_of_bound)), both("evaluations", (r) => r.spent.evaluations), both("wall", (r) => seconds(r.spent.wall_ms)),
         both("cost, USD", (r) => three(r.spent.cost)), both("tokens", (r) => r.spent.tokens), both("why it ended", (_, e) => endWords(e.why_stopped))]),
-    h("h2", {}, "Best so far"), twoWays(reports, [a, b]), h("p", {class: "soft"}, "Full line: " + a + ". Dashed: " + b + ". By short looks; each search measured by itself."),
+    h("h2", {}, "Best so far"), twoWays(reports, [a, b]), h("p", {class: "soft"}, "Full line: " + a + ". Dashed: " + b + ". By each search's own looks."),
     h("h2", {}, "What paid"), h("p", {class: "soft"}, COUNTED), table(["strategy", "#first: mean over the parents", "#second: mean over the parents"], strategyRows(reports), "No step had a strategy."));
 }
