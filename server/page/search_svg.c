@@ -66,11 +66,12 @@ static bool is_confirmed(const struct hone_report_step *s)
     return strcmp(s->kind, "confirm") == 0;
 }
 
-/* Where it stands: what was confirmed by that measurement, everything else by what is known of the
- * version. */
+/* Where it stands: by what its own evaluation measured. The baseline is what all are over. */
 static double value_of(const struct hone_report_step *s)
 {
-    return is_confirmed(s) && isfinite(s->ratio) && s->ratio > 0 ? log2(s->ratio) : s->value;
+    return s->parent >= 0 && isfinite(s->value) && isfinite(s->ratio) && s->ratio > 0
+               ? log2(s->ratio)
+               : s->value;
 }
 
 static const char *words_of(const struct hone_report_step *s)
@@ -100,8 +101,8 @@ static void measure(struct plot *p)
         const struct hone_report_step *s = step_at(p->report, i);
         p->most = hone_max_i64(p->most, s->evaluations);
         if (isfinite(s->value)) {
-            p->low = fmin(p->low, floor(s->value));
-            p->high = fmax(p->high, ceil(s->value + 0.2));
+            p->low = fmin(p->low, floor(fmin(s->value, value_of(s))));
+            p->high = fmax(p->high, ceil(fmax(s->value, value_of(s)) + 0.2));
         }
     }
     p->low = fmax(p->low, -3); /* what is slower still stands on the border */
@@ -157,6 +158,8 @@ static void put_dot(const struct plot *p, const struct hone_report_step *s)
         hone_buf_printf(p->out, ": %.3gx the baseline (", exp2(value_of(s)));
     else
         hone_buf_str(p->out, " (");
+    if (is_confirmed(s) && !is_faster(s))
+        hone_buf_str(p->out, "measured afresh, ");
     put_text(p->out, s->verdict ? s->verdict : "no version");
     if (s->barred) {
         hone_buf_str(p->out, ", not to be claimed: ");

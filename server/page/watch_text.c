@@ -41,10 +41,12 @@ static char sign_of(const struct hone_report_step *s)
     return (char)(!isfinite(s->value) ? 'x' : s->is_gain ? '*' : 'o');
 }
 
-/* A confirmation stands where it measured, everything else by what is known of the version. */
+/* Where a step stands: by what its own evaluation measured. The baseline is what all are over. */
 static double height_of(const struct hone_report_step *s)
 {
-    return is_confirmation(s) && isfinite(s->ratio) && s->ratio > 0 ? log2(s->ratio) : s->value;
+    return s->parent >= 0 && isfinite(s->value) && isfinite(s->ratio) && s->ratio > 0
+               ? log2(s->ratio)
+               : s->value;
 }
 
 /* ---- lines ---- */

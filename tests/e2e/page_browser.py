@@ -91,7 +91,7 @@ with Browser(downloads) as browser:
     ok(until("document.querySelector('.way-up canvas').toDataURL() !== window.drawn_"), "the way up over time")
     js("document.querySelectorAll('.row')[1].click()")
     js("document.querySelector('[aria-live] details').open = true")
-    ok(until("document.querySelector('[aria-live] details table') && document.querySelector('[aria-live] details').innerText.includes('◆ chosen')"),
+    ok(until("[...document.querySelectorAll('[aria-live] details td b')].some((e) => e.innerText === 'chosen')"),
        "what a step was chosen among, with priors", text())
     ok("Latest" in text() and js("return [...document.querySelectorAll('h2')].find((e) => e.textContent === 'Latest').nextElementSibling.querySelectorAll('tbody tr').length") == 8, "what came last", text())
     js("document.querySelector('[aria-live] dd a').click()")
@@ -269,7 +269,7 @@ with Browser(downloads) as browser:
     go("file://" + file + "#/search/" + search)
     until("document.querySelectorAll('.row').length > 3")
     js("document.querySelectorAll('.row')[1].click(); document.querySelector('[aria-live] details').open = true")
-    ok(until("document.querySelector('[aria-live] details').innerText.includes('◆ chosen')"), "the file has what gains were chosen among", text())
+    ok(until("[...document.querySelectorAll('[aria-live] details td b')].some((e) => e.innerText === 'chosen')"), "the file has what gains were chosen among", text())
     js("document.querySelector('[aria-live] dd a').click()")
     ok(until(SOURCE + " && " + SOURCE + ".querySelector('.cm-line')") and "git show" in text(), "the file shows sources", text())
     # lines that a profile names, in a copy of the file
@@ -301,13 +301,13 @@ with Browser(downloads) as browser:
        and "1 may not, 1 unconfirmed" in text(), "what may be claimed is counted", text())
     ok("119x" in text() and js("return document.querySelectorAll('tbody tr')[1].querySelector('.good')") is None
        and "not to be claimed: others used the cores" in text(), "a doubted result is not green and says why", text())
-    ok("0.86x [0.7, 1.2] over -ffast-math" in text(), "a row says what fast math alone gives", text())
+    ok("slower than the baseline built with -ffast-math: 0.86x [0.7, 1.2], not surely" in js("return document.querySelector('td .bad').innerText"), "a row says that fast math alone is faster", text())
     size(360, 800)
     ok(js("const r = document.querySelectorAll('tbody tr')[1], e = r.querySelector('[data-head=verdict]').getBoundingClientRect();"
           "return e.right <= innerWidth && e.left >= 0 && getComputedStyle(r).display === 'block'"), "360 pixels: a card a search", text())
     size(1200, 900)
     go("file://" + file + ".hot.html#/search/" + search)
-    ok(until("document.body.innerText.includes('5.25x the baseline; 0.86x')"), "the headline says what fast math alone gives", text())
+    ok(until("document.querySelector('.result + .bad').innerText.startsWith('slower than the baseline built with -ffast-math: 0.86x')"), "the headline says that fast math alone is faster", text())
     ok("Expected against came out" in text() and "came out over expected" in text(), "what was expected against what came out", text())
     confirmed = next((s["commit"] for s in data["report"]["steps"] if s["kind"] == "confirm" and s.get("commit")), None)
     ok(confirmed and js("const r = [...document.querySelectorAll('.row')].find((e) => e.textContent.startsWith('◆')); if (r) r.click();"
@@ -326,7 +326,8 @@ with Browser(downloads) as browser:
     shot("narrow")
     audit("narrow")
     log = [e["message"] for e in browser.of_session("se/log", {"type": "browser"}) if e["level"] == "SEVERE"]
-    log = [m for m in log if not any(w in m for w in ("401", "WebSocket", "ERR_CONNECTION"))]
+    # the page asks GET /mcp after a connection broke: 401 wants a token, 405 is how a server answers one that it takes
+    log = [m for m in log if not any(w in m for w in ("401", "/mcp - Failed to load resource: the server responded with a status of 405", "WebSocket", "ERR_CONNECTION"))]
     ok(not log, "no error in the browser's console", "\n".join(log))
     os.symlink("other.html", file + ".link")
     told = subprocess.run([hone, "report", search, "--workspace", workspace, "--html", file + ".link"], capture_output=True, text=True)

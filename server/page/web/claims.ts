@@ -2,36 +2,77 @@
 /* What may be said of a result: whether it may be claimed and why not, what it is over the baseline
  * with fast math, and whether a confirmation bore out the short look before it. */
 
-import {h, isNumber, percent, ratio, ratioOf, seconds, short, three, type Child} from "./dom";
+import {h, href, isNumber, percent, ratio, ratioOf, seconds, short, three, withInterval, type Child} from "./dom";
 import {nameOf, waysUp, type End, type Measured, type Report, type Row, type Step, type Workload} from "./data";
+import {freshWords, kindOf, kinds, signOf, stateWords, type Kind} from "./marks";
 import {countOf, isDrawn} from "./words";
 
-export type Claim = "claimed" | "doubted" | "none" | "unconfirmed" | "open";
+export type Claim = "claimed" | "doubted" | "inconclusive" | "none" | "unconfirmed" | "open";
 
 export function claimOf(e?: End): Claim {
     if (!e) return "open";
-    if (e.doubt) return "doubted";
+    if (e.is_refuted || (e.doubt && (e.verdict === "faster" || !isNumber(e.speedup)))) return "doubted";
     if (!isNumber(e.speedup)) return "unconfirmed";
-    return e.verdict === "faster" ? "claimed" : "none";
+    return e.verdict === "faster" ? "claimed" : e.verdict === "inconclusive" ? "inconclusive" : "none";
 }
 
-/* "0.864x over -ffast-math" where the result does not beat that. */
-export function fastMathOf(e?: End): string {
-    const y = (e?.yardsticks || []).find((k) => k.name === "fast-math");
-    const over = y?.ratio ?? e?.vs_fast_math;
-    if (!isNumber(over) || (over > 1 && !(isNumber(y?.low) && y.low <= 1))) return "";
-    return ratio(over) + (isNumber(y?.low) && isNumber(y?.high) ? " [" + three(y.low) + ", " + three(y.high) + "]" : "") + " over -ffast-math";
+/* Measured afresh, and no gain shown. */
+export const isUnsure = (claim: Claim): boolean => claim === "inconclusive" || claim === "none";
+
+const marks: Partial<Record<Claim, Kind>> = {claimed: "confirmed", doubted: "barred", inconclusive: "unsure", none: "unsure"};
+export const signOfClaim = (claim: Claim): Child => (marks[claim] ? [signOf(marks[claim]), " "] : null);
+
+/* Why a result may not be claimed, each whole: a search keeps the first alone, cut where it is long. */
+export function reasonsOf(e: End | undefined, m: Measured | null): string[] {
+    const all = m?.doubts || [], first = e?.doubt;
+    if (!first || e!.is_refuted) return first ? [first, ...all.filter((d) => d !== first)] : [];
+    const begin = first.replace(/\.\.\.$/, ""), whole = all.find((d) => d === first || (begin !== first && d.startsWith(begin))) || first;
+    return [whole, ...all.filter((d) => d !== whole)];
 }
 
-/* One line: sign and words, the reason as a title and as text. */
-export function claimLine(e?: End, isMissed?: boolean): Child {
-    const claim = claimOf(e), weak = fastMathOf(e);
-    const sign = isMissed ? "◇ " : "◆ ";
+/* The first reason, and a link to all of them in the view of its version. */
+export function reasonLine(name: string, e: End, m: Measured | null): Child {
+    const all = reasonsOf(e, m).map(doubtWords), isCut = all[0]?.endsWith("..."), n = all.length - 1;
+    const link = e.best_commit && (n > 0 || isCut) ? h("a", {href: href("search", name, "version", e.best_commit)}, n > 0 ? "and " + n + " more" : "the whole reason") : null;
+    return [all[0] || "", link ? [isCut ? " " : "; ", link] : null];
+}
+
+/* What stands before the reasons. */
+export const reasonLead = (claim: Claim): string => (claim === "doubted" ? "Not to be claimed: " : "Why it may not be claimed: ");
+
+interface Interval { ratio?: number; low?: number | null; high?: number | null }
+
+/* Of a ratio below 1: whether chance alone may have done it. */
+const howSure = (x: Interval): string => (isNumber(x.high) && x.high < 1 ? "" : ", not surely");
+
+/* A ratio with its interval; a loss is called one, in the colour of warnings. */
+export const ratioOrLoss = (x: Interval): Child => (isNumber(x.ratio) && x.ratio < 1 ? h("span", {class: "bad"}, withInterval(x) + ", slower" + howSure(x)) : withInterval(x));
+
+/* Where the result does not beat the baseline with fast math. */
+export interface Weak { words: string; isSlower: boolean }
+export function fastMathOf(e?: End): Weak | null {
+    const y = (e?.yardsticks || []).find((k) => k.name === "fast-math"), x: Interval = y || {ratio: e?.vs_fast_math};
+    if (!isNumber(x.ratio) || (x.ratio > 1 && !(isNumber(x.low) && x.low <= 1))) return null;
+    const isSlower = x.ratio < 1;
+    return {isSlower, words: isSlower ? "slower than the baseline built with -ffast-math: " + withInterval(x) + howSure(x) : "no gain shown over -ffast-math: " + withInterval(x)};
+}
+export const weakLine = (weak: Weak | null): Child => (weak ? h("div", {class: weak.isSlower ? "bad" : "soft"}, weak.words) : null);
+
+/* Public sizes at which the confirmed version is surely slower than the baseline. */
+export function slowerAt(m: Measured | null): string {
+    const over = (w: Workload) => (w.ratios || []).find((x) => x.against === "baseline");
+    const of = (m?.tier === "confirm" ? m.workloads || [] : []).filter((w) => !isDrawn(w.id) && isNumber(over(w)?.high) && over(w)!.high! < 1);
+    return of.length > 0 ? "slower at " + of.map((w) => w.id + " (" + withInterval(over(w)!) + ")").join(", ") : "";
+}
+
+/* One line: sign and words, the reason behind them. */
+export function claimLine(name: string, e?: End, m: Measured | null = null): Child {
+    const claim = claimOf(e), weak = fastMathOf(e), sign = signOfClaim(claim);
     if (claim === "open") return h("span", {class: "soft"}, "not ended");
-    if (claim === "doubted") return h("span", {class: "soft doubted", title: e!.doubt}, "⊘ not to be claimed: " + doubtWords(e!.doubt));
+    if (claim === "doubted") return h("span", {class: "soft doubted"}, sign, "not to be claimed: ", reasonLine(name, e!, m));
     if (claim === "unconfirmed") return h("span", {class: "soft", title: e!.unconfirmed}, "nothing confirmed" + (e!.unconfirmed ? ": " + e!.unconfirmed : ""));
-    if (claim === "none") return h("span", {class: "soft"}, e!.verdict === "faster" ? "no gain" : e!.verdict || "no gain");
-    return weak ? h("span", {class: "soft"}, sign + "faster than the baseline; no gain shown over -ffast-math") : h("span", {class: "good"}, sign + "faster than the baseline");
+    if (isUnsure(claim)) return h("span", {class: "soft doubted"}, sign, freshWords(e!.verdict), e!.doubt ? [": ", reasonLine(name, e!, m)] : null);
+    return weak ? h("span", {class: "soft"}, sign, "faster than the baseline; no gain shown over -ffast-math") : h("span", {class: "good"}, sign, "faster than the baseline");
 }
 
 /* What the two programs used, in words; older records speak of arms. */
@@ -62,7 +103,7 @@ export function unseenLine(m: Measured | null): string {
 export function countsOf(rows: readonly Row[]): string {
     const of = (c: Claim) => rows.filter((r) => claimOf(r.end) === c).length;
     const claimed = of("claimed"), weak = rows.filter((r) => claimOf(r.end) === "claimed" && fastMathOf(r.end)).length;
-    const more: [number, string][] = [[of("doubted"), "may not"], [of("unconfirmed"), "unconfirmed"], [of("none"), "without a gain"], [of("open"), "not ended"]];
+    const more: [number, string][] = [[of("doubted"), "may not"], [of("inconclusive"), "inconclusive"], [of("unconfirmed"), "unconfirmed"], [of("none"), "without a gain"], [of("open"), "not ended"]];
     return claimed + (claimed === 1 ? " result" : " results") + " may be claimed" + (weak ? " (" + weak + " of them with no gain over -ffast-math)" : "") +
         more.filter(([n]) => n > 0).map(([n, words]) => ", " + n + " " + words).join("");
 }
@@ -90,10 +131,12 @@ export function freshOf(steps: readonly Step[], commit?: string): Step | undefin
     return commit ? of.get(commit) : undefined;
 }
 
-/* The confirmation, where the short look lies above all that it allows. */
+/* The confirmation, where it lies below the interval of the short look; without one, where the short look
+ * lies above all that the confirmation allows. */
 export function missed(r: {steps: readonly Step[]; end?: End}, s: Step): Step | undefined {
     const fresh = s.kind === "confirm" ? undefined : freshOf(r.steps, s.commit);
     if (!fresh || !isNumber(s.value_log2)) return undefined;
+    if (s.ratio_low! > 0) return fresh.ratio! < s.ratio_low! ? fresh : undefined;
     const own = fresh.commit === r.end?.best_commit ? r.end?.ci?.[1] : undefined;
     return 2 ** s.value_log2 > (own ?? Math.max(fresh.ratio!, fresh.ratio_high || 0)) ? fresh : undefined;
 }
@@ -104,13 +147,16 @@ export interface WayEnd { line: string; point: string; words: string }
 export function wayEnd(r: {steps: readonly Step[]; end?: End}, won: Measured | null): WayEnd | null {
     const e = r.end, last = waysUp(r.steps).at(-1);
     if (!e || !last) return null;
-    const sizes = won?.looks?.find((l) => l.tier === "screen")?.sizes.length, looks = sizes ? "short looks of " + countOf(sizes) : "short looks of few sizes";
-    const line = ratioOf(last[1]) + ", " + looks, isDown = missed(r, last[0]) !== undefined;
-    const begin = "The line is the best of " + looks + (isDown ? "; it reaches " + ratioOf(last[1]) + " and comes down to what was confirmed. " : "; it ends at " + ratioOf(last[1]) + ". ");
+    const sizesOf = (tier: string) => won?.looks?.find((l) => l.tier === tier)?.sizes.length, sizes = sizesOf("screen"), isLong = last[0].kind === "decide";
+    const looks = sizes ? "short looks of " + countOf(sizes) : "short looks of few sizes", more = last[0].commit === e.best_commit ? sizesOf("decide") : undefined;
+    const look = isLong ? "a longer look" + (more ? " of " + countOf(more) : "") : looks;
+    const line = ratioOf(last[1]) + ", " + look, isDown = missed(r, last[0]) !== undefined;
+    const begin = "A dot is one evaluation. The line is the best version so far, as the search took it then: by " + looks + ", or by a longer look where there was one; single looks may lie above it. It " +
+        (isDown ? "reaches " + line + ", and comes down to what fresh data showed. " : "ends at " + line + ". ");
     if (!isNumber(e.speedup)) return {line, point: "", words: begin + "Nothing was confirmed."};
-    const n = won?.tier === "confirm" ? won.workloads?.length ?? 0 : 0, drawn = (won?.workloads || []).filter((w) => isDrawn(w.id)).length;
+    const fresh = freshOf(r.steps, e.best_commit), n = won?.tier === "confirm" ? won.workloads?.length ?? 0 : 0, drawn = (won?.workloads || []).filter((w) => isDrawn(w.id)).length;
     const over = n > 0 ? countOf(n) : "all timed sizes", interval = e.ci?.length === 2 ? " [" + e.ci.map(three).join(", ") + "]" : "";
-    return {line: isDown ? "" : line, point: ratio(e.speedup) + " with fresh data, " + over, words: begin + "The last diamond, " + ratio(e.speedup) + interval + ", is the confirmation of " + short(e.best_commit) +
+    return {line: isDown ? "" : line, point: ratio(e.speedup) + " with fresh data, " + over, words: begin + "The last " + kinds[fresh ? kindOf(fresh) : "confirmed"][0] + ", " + ratio(e.speedup) + interval + ", is the confirmation of " + short(e.best_commit) +
         ": fresh data over " + over + (n > 0 && drawn > 0 ? ", " + drawn + " of them drawn" : "") + "."};
 }
 
@@ -118,14 +164,14 @@ export function wayEnd(r: {steps: readonly Step[]; end?: End}, won: Measured | n
 export function figureOf(steps: readonly Step[], s?: Step): string {
     if (!s) return "";
     const fresh = s.kind === "confirm" ? s : freshOf(steps, s.commit);
-    if (fresh) return ratio(fresh.ratio) + (fresh.verdict === "faster" ? " confirmed" + (fresh.mark === "barred" ? ", not to be claimed" : "") : " " + (fresh.verdict || ""));
+    if (fresh) return ratio(fresh.ratio) + (kindOf(fresh) === "confirmed" ? " confirmed" : (fresh.verdict === "faster" ? " " : ", ") + stateWords(fresh));
     return isNumber(s.value_log2) ? "about " + ratioOf(s.value_log2) : "";
 }
 
 /* ---- why it ended, what was used, how to go on ---- */
 
 const ends: Record<string, string> = {
-    plateau: "no further step promised a gain", budget_wall: "the wall time was used up", budget_evaluations: "the evaluations were used up",
+    plateau: "no further step promised a gain", budget_wall: "the wall time left had no room for another step", budget_evaluations: "the evaluations were used up",
     budget_device: "the device's time was used up", budget_cost: "the money was used up", budget_tokens: "the tokens were used up",
     budget_disk: "the disk's share was used up", stopped: "it was stopped", target: "the target was reached", exhausted: "no step was left to try",
     near_roof: "it is near what the machine allows", tree_full: "the tree is full", no_submissions: "nobody submitted a step",
@@ -136,9 +182,10 @@ export const endWords = (why?: string): string => (why ? ends[why] || why.replac
 export function usedLine(r: Report, lastGain?: Step, won: Measured | null = null): string {
     const seen = timedBySearch(won), on = r.end?.why_stopped === "plateau" && seen.length > 0 ? " on the sizes that it timed (" + seen.join(", ") + ")" : "";
     const {wall_ms = 0, evaluations = 0} = r.spent, cap = r.budgets.budget_wall_ms, most = r.budgets.budget_evaluations;
+    const left = r.end?.why_stopped === "budget_wall" && cap > wall_ms ? " (" + seconds(cap - wall_ms) + ")" : "";
     const idle = lastGain ? wall_ms - lastGain.elapsed_ms : 0;
     return [(seconds(wall_ms) || "0 s") + (cap ? " of " + seconds(cap) : "") + " used", evaluations + (most ? " of " + most : "") + " evaluations",
-        idle > 0 ? "nothing better for the last " + seconds(idle) : ""].filter(Boolean).join(", ") + (r.end ? "; ended: " + endWords(r.end.why_stopped) + on : "");
+        idle > 0 ? "nothing better for the last " + seconds(idle) : ""].filter(Boolean).join(", ") + (r.end ? "; ended: " + endWords(r.end.why_stopped) + on + left : "");
 }
 
 /* The command that would confirm what was not, or confirm afresh what is doubted; "" where the search does not say what it wants. */

@@ -3,12 +3,13 @@
 
 import {command, h, halfWidth, href, isNumber, nanoseconds, percent, put, ratio, ratioOf, seconds, short, table, three, type Child} from "./dom";
 import {medianOf, nameOf, tierOf, waysUp, type End, type Measured, type Report, type Row, type Workload} from "./data";
-import {endWords, figureOf, freshOf} from "./claims";
+import {claimLine, endWords, figureOf, freshOf} from "./claims";
 import {counterWords} from "./counters";
+import {kindOf, signOf, stateWords} from "./marks";
 import {bestOf} from "./overview";
 import {twoWays} from "./plots";
 import {diffView, sideBySide} from "./source";
-import {wordsOf} from "./steps";
+import {COUNTED, gainsOf, strategyTries, wordsOf, type Tries} from "./steps";
 import type {Store} from "./store";
 import {versionMenu} from "./version";
 import {countOf, geometricMean, sizeWords, verdictWords} from "./words";
@@ -70,7 +71,7 @@ export async function compareView(store: Store, view: HTMLElement, name: string,
             h("button", {type: "button", onclick: () => to(b, a)}, "swap")),
         table(["what", "first", "second"], [both("version", (c) => h("a", {href: href("search", name, "version", c)}, short(c))),
             both("step", (c) => { const s = of(c); return s ? wordsOf(s) : ""; }), ...(isTimed ? [] : [both("against the baseline", (c) => figureOf(r.steps, of(c)))]),
-            ["stands on", sizes(m), sizes(o)], both("verdict", (c) => verdictWords((freshOf(r.steps, c) || of(c))?.verdict)), ...(isTimed ? [] : [both("with fresh data", fresh)])]),
+            ["stands on", sizes(m), sizes(o)], both("verdict", (c) => { const s = freshOf(r.steps, c); return s ? [signOf(kindOf(s)), " " + stateWords(s)] : verdictWords(of(c)?.verdict); }), ...(isTimed ? [] : [both("with fresh data", fresh)])]),
         isTimed ? [h("h2", {}, "What changed"), table(["figure", "#first", "#second", "#second's speed over first's"], changed), h("p", {class: "soft"}, "Of the sizes of both alone. Above 1x: the second is faster.")] : null,
         counted.length > 0 ? [h("h2", {}, "Counters"), table(["counter", "#first", "#second", "#second over first"], counted)] : null,
         h("p", {class: "soft"}, "Each version was measured by itself. To time both in one run: ",
@@ -88,28 +89,17 @@ export function searchMenu(others: Row[], name: string): HTMLElement | null {
         [...new Set(others.map(nameOf))].slice(0, 200).map((n) => h("option", {value: n}, n)))));
 }
 
-interface Paid { words: string; tried: number[]; gains: number[]; out: number[] }
-
 /* Rows [strategy, what its tries made of their parents' speed on average], the largest factor of either first. */
 function strategyRows(reports: Report[]): Child[][] {
-    const rows = new Map<string, Paid>();
-    reports.forEach((r, i) => {
-        for (const s of r.steps) {
-            if (!s.strategy || s.kind !== "expand" || !s.over) continue;
-            const row = rows.get(s.strategy) || {words: wordsOf(s).replace(/ \(.*/, ""), tried: [0, 0], gains: [0, 0], out: [0, 0]};
-            row.tried[i]++;
-            row.gains[i] += s.is_gain ? 1 : 0;
-            row.out[i] += Math.log2(s.over.ratio);
-            rows.set(s.strategy, row);
-        }
-    });
-    const most = (x: Paid) => Math.max(...[0, 1].filter((i) => x.tried[i] > 0).map((i) => x.out[i] / x.tried[i]));
-    const cell = (x: Paid, i: number) => (x.tried[i] === 0 ? "" : ratioOf(x.out[i] / x.tried[i]) + ", gains " + x.gains[i] + " of " + x.tried[i] + (x.tried[i] === 1 ? ": weak" : ""));
-    return [...rows].sort((a, b) => most(b[1]) - most(a[1])).map(([id, x]) => [id + ", " + x.words, cell(x, 0), cell(x, 1)]);
+    const of = reports.map(strategyTries), ids = [...new Set(of.flatMap((x) => [...x.keys()]))];
+    const mean = (x?: Tries) => (x ? x.out / x.tries : -Infinity), most = (id: string) => Math.max(...of.map((x) => mean(x.get(id))));
+    const cell = (x?: Tries) => (x ? ratioOf(mean(x)) + ", gains " + gainsOf(x) : "");
+    return ids.sort((a, b) => most(b) - most(a)).map((id) => [id + ", " + of.map((x) => x.get(id)?.words).find(Boolean), ...of.map((x) => cell(x.get(id)))]);
 }
 
 export async function twoSearches(store: Store, view: HTMLElement, a: string, b: string): Promise<void> {
     const reports = [await store.report(a), await store.report(b)];
+    const won = await Promise.all(reports.map((r) => (r.end?.best_commit ? store.measured(r.end.best_commit).catch(() => null) : null)));
     const both = (what: string, f: (r: Report, e: End) => Child): Child[] => [what, ...reports.map((r) => f(r, r.end || {}))];
     const rows = await store.searches(), machines = reports.map((r) => rows.find((x) => x.search === r.search)?.machine || ""), bases = reports.map((r) => r.steps.find((s) => s.node === 0)?.commit);
     const differ = [reports[0].task !== reports[1].task ? "of different tasks" : "", reports[0].target !== reports[1].target ? "on different targets (" + reports.map((r) => r.target).join(", ") + ")" : "",
@@ -118,9 +108,9 @@ export async function twoSearches(store: Store, view: HTMLElement, a: string, b:
     h("div", {class: "bar"}, h("a", {href: href("searches", b, a)}, "swap")), table(["what", "first", "second"], [
         both("search", (r) => h("a", {href: href("search", nameOf(r))}, nameOf(r))), both("task", (r) => r.task + " on " + r.target),
         both("planner, coder, seed", (r) => [r.policy, r.coder, r.seed].join(", ")), both("result, 95 %", (_, e) => bestOf({end: e}) || "nothing confirmed"),
-        both("verdict", (r, e) => (r.end ? e.verdict || "nothing confirmed" : "not ended")), both("best by short looks", (r) => ratioOf(waysUp(r.steps).at(-1)?.[1])),
+        ["verdict", ...reports.map((r, i) => claimLine(nameOf(r), r.end, won[i]))], both("best by its own looks", (r) => ratioOf(waysUp(r.steps).at(-1)?.[1])),
         both("of the bound", (_, e) => percent(e.percent_of_bound)), both("evaluations", (r) => r.spent.evaluations), both("wall", (r) => seconds(r.spent.wall_ms)),
         both("cost, USD", (r) => three(r.spent.cost)), both("tokens", (r) => r.spent.tokens), both("why it ended", (_, e) => endWords(e.why_stopped))]),
-    h("h2", {}, "Best so far"), twoWays(reports, [a, b]), h("p", {class: "soft"}, "Full line: " + a + ". Dashed: " + b + ". By short looks; each search measured by itself."),
-    h("h2", {}, "What paid"), table(["strategy", "#first: mean over the parents", "#second: mean over the parents"], strategyRows(reports), "No step had a strategy."));
+    h("h2", {}, "Best so far"), twoWays(reports, [a, b]), h("p", {class: "soft"}, "Full line: " + a + ". Dashed: " + b + ". By each search's own looks."),
+    h("h2", {}, "What paid"), h("p", {class: "soft"}, COUNTED), table(["strategy", "#first: mean over the parents", "#second: mean over the parents"], strategyRows(reports), "No step had a strategy."));
 }

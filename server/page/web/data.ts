@@ -39,6 +39,7 @@ export interface End {
     ci?: number[];
     summary?: string;
     doubt?: string;
+    is_refuted?: boolean; /* marks.ts: the doubt is that it was found wrong */
     unconfirmed?: string; /* what a confirmation would have taken */
     vs_fast_math?: number;
     yardsticks?: Yardstick[];

@@ -87,9 +87,10 @@ export const short = (commit?: string): string => (commit || "").slice(0, 10);
 export const time = (ms?: number): string => (ms ? new Date(ms).toLocaleString() : "");
 export const messageOf = (e: unknown): string => (e instanceof Error ? e.message : String(e));
 
+/* Below ten minutes to the second: beside a cap, minutes would hide what is left. */
 export function seconds(ms?: number | null): string {
     if (!isNumber(ms)) return "";
-    if (ms < 120000) return three(ms / 1000) + " s";
+    if (ms < 600000) return three(ms / 1000) + " s";
     return ms < 7200000 ? Math.round(ms / 60000) + " min" : (ms / 3600000).toFixed(1) + " h";
 }
 

@@ -4,15 +4,20 @@
 
 import uPlot from "uplot";
 import {css, h, isNumber, ratioOf, seconds} from "./dom";
-import {heightOf, kindOf, kinds, type Kind} from "./steps";
+import {kindOf, kinds, type Kind} from "./marks";
+import {heightOf} from "./steps";
 import {missed, type WayEnd} from "./claims";
 import {waysUp, type End, type Report, type Step} from "./data";
 
 const HEIGHT = 340;
 
-const axes = (xWords: string, xValues: (v: number) => string): uPlot.Axis[] => {
+/* Evaluations are whole; milliseconds by what clocks have. */
+const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000];
+const CLOCK = [1, 2, 5, 10, 20, 50, 100, 200, 500, ...[1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 36000, 86400].map((s) => 1000 * s)];
+
+const axes = (xWords: string, xValues: (v: number) => string, isByTime = () => false): uPlot.Axis[] => {
     const look = {stroke: () => css("--soft"), grid: {stroke: () => css("--line"), width: 1}, ticks: {show: false}, font: "11px system-ui", labelFont: "11px system-ui"};
-    return [{...look, label: xWords, labelSize: 18, size: 26, values: (_, at) => at.map(xValues)},
+    return [{...look, label: xWords, labelSize: 18, size: 26, incrs: () => (isByTime() ? CLOCK : WHOLE), values: (_, at) => at.map(xValues)},
         {...look, size: 52, incrs: [1, 2, 3, 4, 5, 10], values: (_, at) => at.map(ratioOf)}];
 };
 
@@ -55,7 +60,7 @@ export function wayUp(onpick: (i: number) => void, onhover: (i: number) => void)
         width: 600, height: HEIGHT, legend: {show: false}, padding: [10, 12, 0, 0],
         cursor: {x: false, y: false, points: {show: false}, drag: {x: true, y: false, dist: 6}},
         scales: {x: {time: false, range: (_, low, high) => [Math.max(0, low ?? 0), beyond(Math.max(1, high ?? 1))]}, y: {range: () => shown}},
-        axes: axes("", (v) => (isByTime ? seconds(v) || "0" : String(v))),
+        axes: axes("", (v) => (isByTime ? seconds(v) || "0" : String(v)), () => isByTime),
         series: [{}, {stroke: () => css("--best"), width: 2, paths: uPlot.paths.stepped!({align: 1}), points: {show: false}}],
         hooks: {draw: [drawSigns], setSize: [mark], setScale: [mark]},
     };
@@ -66,6 +71,11 @@ export function wayUp(onpick: (i: number) => void, onhover: (i: number) => void)
     function placeOf(i: number, isCanvas = false): [number, number] {
         const s = steps[i], foot = isCanvas ? plot.bbox.top + plot.bbox.height - 8 * devicePixelRatio : plot.over.clientHeight - 8;
         return [plot.valToPos(xOf(s), "x", isCanvas), isWrong(s) ? foot : plot.valToPos(heightOf(s), "y", isCanvas)];
+    }
+    /* The confirmation that the end tells of, else the last one. */
+    function lastFresh(): number {
+        const own = steps.findLastIndex((s) => s.kind === "confirm" && s.commit !== undefined && s.commit === ended?.best_commit);
+        return own >= 0 ? own : steps.findLastIndex((s) => s.kind === "confirm");
     }
     function drawSigns(u: uPlot): void {
         const c = u.ctx, scale = devicePixelRatio, inks = {} as Record<Kind, string>, {min = 0, max = 1} = u.scales.x;
@@ -87,7 +97,7 @@ export function wayUp(onpick: (i: number) => void, onhover: (i: number) => void)
             c.lineTo(x, high);
             c.stroke();
         };
-        const last = steps.findLastIndex((s) => s.kind === "confirm");
+        const last = lastFresh();
         if (told && last >= 0 && xOf(steps[last]) <= max!) drawEnd(u, last); /* below the signs */
         steps.forEach((s, i) => {
             if (xOf(s) < min! || xOf(s) > max!) return;
@@ -149,7 +159,7 @@ export function wayUp(onpick: (i: number) => void, onhover: (i: number) => void)
             if (s.kind === "confirm" && s.ratio! > 0 && steps.some((x) => x.commit === s.commit && missed({steps, end: ended}, x) === s)) now = Math.log2(s.ratio!);
             best.push(now);
         }
-        shown = span(steps.filter((s) => !isWrong(s)).map(heightOf));
+        shown = span([...steps.filter((s) => !isWrong(s)).map(heightOf), ...best.filter(isNumber)]);
         plot.axes[0].label = isByTime ? "time" : "evaluations";
         plot.setData([xs.length > 0 ? xs : [0], best.length > 0 ? best : [null]], true);
         mark();

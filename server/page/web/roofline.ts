@@ -4,7 +4,7 @@
 
 import {h, s, table, three} from "./dom";
 import {medianOf, type Measured, type Workload} from "./data";
-import {unitOf} from "./words";
+import {farWords, unitOf} from "./words";
 
 interface Point { id: string; at: number; done: number; moved: number; moving: number; computing: number; balance: number; share: number }
 
@@ -50,6 +50,13 @@ function picture(points: Point[], befores: Point[], unit: string): SVGElement {
         : words("moving data, " + three(moving) + " GB/s", x(middle) + 8, y(middle * moving) + 16, "start"));
 }
 
+/* A rate above that of memory is of a cache that the size fits in. */
+function fromWhere(moving: number, m: Measured): string {
+    const memory = (m.machine?.copy_bytes_per_s || 0) / 1e9;
+    if (memory <= 0 || moving < 0.95 * memory) return "";
+    return moving > 1.05 * memory ? " from the cache (memory: " + three(memory) + " GB/s)" : " from memory";
+}
+
 export function rooflinePanel(m: Measured | null): HTMLElement | null {
     if (!m || !m.workloads) return null;
     const points = m.workloads.flatMap((w) => pointOf(w, "candidate")), befores = m.workloads.flatMap((w) => pointOf(w, "baseline"));
@@ -59,6 +66,6 @@ export function rooflinePanel(m: Measured | null): HTMLElement | null {
             h("p", {class: "soft"}, "None: the task's operations and bytes are guessed or were not measured (hone task new --flops, --bytes)."));
     return h("section", {}, h("h2", {}, "Roofline"), picture(points, befores, unit),
         h("p", {class: "soft"}, "Circles: this version. Squares: the baseline. Operations and bytes are the least that the task's formulas count; the roofs are the machine's own: arithmetic (" + unit + "; tensor cores by their width and clock, all else measured), and moving data from where they lie (memory, or the cache that they fit in)."),
-        table(["workload", "#operations a byte", "#done", "#moved, by the formulas", "#of its roof", "limited by"], points.map((p) => [p.id, three(p.at), three(p.done) + " Gop/s",
-            three(p.moved) + " GB/s", three(p.share) + " %", p.at < p.balance ? "moving data: " + three(p.moving) + " GB/s" : "arithmetic (" + unit + "): " + three(p.computing) + " Gop/s"])));
+        table(["workload", "#operations a byte", "#done", "#moved, by the formulas", "#of its roof", "the bound that is nearest"], points.map((p) => [p.id, three(p.at), three(p.done) + " Gop/s",
+            three(p.moved) + " GB/s", three(p.share) + " %", [p.at < p.balance ? "moving data: " + three(p.moving) + " GB/s" + fromWhere(p.moving, m) : "arithmetic (" + unit + "): " + three(p.computing) + " Gop/s", farWords(p.share) ? h("div", {class: "soft"}, farWords(p.share)) : null]])));
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The view of one search: result, way up and tree, the step in hand, steering, what was used. */
 
-import {command, facts, gauge, h, href, isNumber, messageOf, nanoseconds, put, ratio, ratioOf, seconds, short, table, three, time, withInterval, type Child} from "./dom";
+import {command, facts, gauge, h, href, isNumber, messageOf, nanoseconds, put, ratio, ratioOf, seconds, short, table, three, time, type Child} from "./dom";
 import {searchMenu} from "./compare";
 import {nameOf, waysUp, type Measured, type Report} from "./data";
 import {wayUp} from "./plots";
-import {claimOf, confirmCommand, doubtWords, fastMathOf, figureOf, freshOf, missed, rangeBySize, unseenLine, usedLine, warningLines, wayEnd} from "./claims";
+import {claimOf, confirmCommand, isUnsure, reasonLead, reasonLine, signOfClaim, fastMathOf, figureOf, freshOf, missed, rangeBySize, ratioOrLoss, slowerAt, unseenLine, usedLine, warningLines, wayEnd, weakLine} from "./claims";
 import {plainReason} from "./counters";
+import {freshWords, kindOf, kinds, signOf, type Kind} from "./marks";
 import {keep, keepSoon, query} from "./place";
-import {kinds, missesTable, pathTable, runnersTable, signOf, stepPanel, verdictOf, wordsOf} from "./steps";
+import {missesTable, pathTable, runnersTable, stepPanel, verdictOf, wordsOf} from "./steps";
 import {resultOf, type Store} from "./store";
 import {treeList} from "./tree";
 import {exportPanel} from "./version";
@@ -22,23 +23,23 @@ function bestOf(r: Report): string | undefined {
 
 /* won: what was measured of the confirmed version, when that is known. */
 function headOf(r: Report, won: Measured | null): HTMLElement {
-    const e = r.end, up = waysUp(r.steps).at(-1), claim = claimOf(e), weak = fastMathOf(e), miss = up && missed(r, up[0]);
-    const best = up && up[1] > 0 ? up[0].commit : undefined, again = confirmCommand(r), range = e ? rangeBySize(e, won) : "", unseen = unseenLine(won);
+    const e = r.end, up = waysUp(r.steps).at(-1), claim = claimOf(e), weak = fastMathOf(e), look = r.steps.find((s) => s.kind !== "confirm" && s.commit === e?.best_commit), miss = look && missed(r, look);
+    const best = up && up[1] > 0 ? up[0].commit : undefined, again = confirmCommand(r), range = e ? rangeBySize(e, won) : "", unseen = unseenLine(won), slower = slowerAt(won);
     if (!e) return h("div", {class: "panel"}, h("span", {class: "result soft"}, "No result yet"),
         h("p", {}, usedLine(r, up?.[0])), h("p", {class: "soft"}, "It runs, or was stopped before its end. Figures below are short looks, not results."));
     return h("div", {class: "panel"},
-        h("span", {class: "result " + (claim === "claimed" && !weak ? "good" : "soft"), title: e.doubt}, claim === "doubted" ? "⊘ " : claim === "claimed" ? (miss ? "◇ " : "◆ ") : "",
-            isNumber(e.speedup) ? ratio(e.speedup) + " the baseline" + (range ? " on average, " + range : "") + (claim === "doubted" ? ", not to be claimed" : weak ? "; " + weak : "") : "Nothing was confirmed"),
-        h("p", {}, usedLine(r, up?.[0], won)), unseen ? h("p", {class: "unseen"}, unseen) : null, warningLines(won), claim === "doubted" ? h("p", {class: "bad"}, "Not to be claimed: " + doubtWords(e.doubt))
-            : weak ? h("p", {}, "No gain is shown over the same baseline built with -ffast-math.") : null,
+        h("span", {class: "result " + (claim === "claimed" && !weak ? "good" : "soft")}, signOfClaim(claim),
+            isNumber(e.speedup) ? ratio(e.speedup) + " the baseline" + (range ? " on average, " + range : "") + (claim === "doubted" ? ", not to be claimed" : isUnsure(claim) ? ", " + freshWords(e.verdict) : "") : "Nothing was confirmed"),
+        weakLine(weak), slower ? h("div", {class: "bad"}, slower) : null,
+        h("p", {}, usedLine(r, up?.[0], won)), unseen ? h("p", {class: "unseen"}, unseen) : null, warningLines(won), e.doubt ? h("p", {class: "bad"}, reasonLead(claim), reasonLine(nameOf(r), e, won)) : null,
         e.unconfirmed ? h("p", {}, e.unconfirmed) : null,
-        miss ? h("p", {}, "Its short look had shown " + ratioOf(up![1]) + ": the confirmation did not bear that out.") : null,
+        miss ? h("p", {}, "Its short look had shown " + ratioOf(look!.value_log2) + ": fresh data did not bear that out.") : null,
         isNumber(e.speedup) ? h("p", {class: "soft"}, standsOn(won)) : null,
-        facts([...(e.yardsticks || []).map((y) => ["over " + y.name, withInterval(y)] as const), ["rests on", restsOn(e, won)],
+        facts([...(e.yardsticks || []).map((y) => ["over " + y.name, ratioOrLoss(y)] as const), ["rests on", restsOn(e, won)],
             ["one call", isNumber(e.best_ns) ? nanoseconds(e.best_ns) + ", before " + nanoseconds(e.baseline_ns) : ""], ["of the bound", boundWords(e.percent_of_bound, won)],
             ["best version", e.best_commit ? h("a", {href: href("search", nameOf(r), "version", e.best_commit)}, short(e.best_commit))
                 : best ? [h("a", {href: href("search", nameOf(r), "version", best)}, short(best)), " about " + ratioOf(up![1]) + ", unconfirmed"] : ""],
-            [claim === "doubted" ? "confirm it afresh by" : "confirm it by", again ? [command(again), claim === "doubted" ? ", when the machine is idle" : ""] : ""],
+            [e.doubt ? "confirm it afresh by" : "confirm it by", again ? [command(again), e.doubt ? ", when the machine is idle" : ""] : ""],
             ["take it home", e.best_commit ? command("hone export " + short(e.best_commit) + " -o " + r.task + "-best") : ""]]));
 }
 
@@ -82,16 +83,12 @@ function steering(store: Store, r: Report, names: Set<string>, done: () => void)
 /* What came last, and what was asked from outside. */
 function latestPanel(r: Report, pick: (i: number) => void): Child {
     const from = Math.max(0, r.steps.length - 8), asked = (r.steering || []).slice(-8).reverse();
-    return [h("h2", {}, "Latest"), table(["#after", "what", "#speedup", "verdict"], r.steps.slice(from).map((s, k) => [seconds(s.elapsed_ms) || "0 s",
-        h("button", {type: "button", class: "plain", onclick: () => pick(from + k)}, signOf(s) + " " + wordsOf(s)), figureOf(r.steps, s), verdictOf(s)]).reverse()),
-    asked.length === 0 ? null : [h("h2", {}, "Asked from outside"), table(["when", "by", "what", "taken in"],
+    const rows = table(["#after", "what", "#speedup", "verdict"], r.steps.slice(from).map((s, k) => [seconds(s.elapsed_ms) || "0 s",
+        h("button", {type: "button", class: "plain", onclick: () => pick(from + k)}, signOf(kindOf(s)), " " + wordsOf(s)), figureOf(r.steps, s), verdictOf(s)]).reverse());
+    rows.classList.add("picks");
+    rows.querySelectorAll("tbody tr").forEach((tr, k) => tr.addEventListener("click", (e) => { if (!(e.target as Element).closest("button")) pick(r.steps.length - 1 - k); }));
+    return [h("h2", {}, "Latest"), rows, asked.length === 0 ? null : [h("h2", {}, "Asked from outside"), table(["when", "by", "what", "taken in"],
         asked.map((a) => [time(a.time_ms), a.by, a.action + (a.what ? " " + a.what : ""), a.is_taken ? "yes" : r.end ? "came too late" : "not yet"]))]];
-}
-
-function inked(sign: string, ink: string): HTMLElement {
-    const e = h("span", {}, sign);
-    e.style.color = "var(" + ink + ")";
-    return e;
 }
 
 const MOST_SHOWN = 320; /* pixels of a step's panel that have to be in sight */
@@ -128,7 +125,7 @@ export async function searchView(store: Store, view: HTMLElement, name: string):
         plot.hover(i);
         tree.hover(i);
         const s = r.steps[i];
-        near.textContent = s ? [signOf(freshOf(r.steps, s.commit) || s), figureOf(r.steps, s), wordsOf(s)].filter(Boolean).join(" ") : " ";
+        put(near, s ? [signOf(kindOf(freshOf(r.steps, s.commit) || s)), " " + [figureOf(r.steps, s), wordsOf(s)].filter(Boolean).join(" ")] : " ");
     };
     const tellWhere = (machine?: string) => { if (machine && !where.textContent?.includes(machine)) put(where, ", measured on " + machine); };
     const plot = wayUp(pick, hover), tree = treeList(pick, hover);
@@ -153,8 +150,8 @@ export async function searchView(store: Store, view: HTMLElement, name: string):
         tell();
         tree.show(r.steps);
         if (chosen < 0) put(panel, stepPanel(store, r, undefined));
-        putKept(ideas, runnersTable(r), pathTable(r, bestOf(r)), h("h2", {}, "What brought something"), table(["#evaluations", "#time", "#short look", "with fresh data", "step", "version"], waysUp(r.steps).filter(([s]) => s.is_gain || s.node === 0 || freshOf(r.steps, s.commit)).map(([s]) =>
-            [s.evaluations, seconds(s.elapsed_ms), ratioOf(s.value_log2), freshOf(r.steps, s.commit) ? figureOf(r.steps, s) + (missed(r, s) ? ", short look not borne out" : "") : "", wordsOf(s), s.commit ? h("a", {href: href("search", name, "version", s.commit)}, short(s.commit)) : ""])), missesTable(r));
+        putKept(ideas, runnersTable(r), pathTable(r, bestOf(r)), h("h2", {}, "What brought something"), table(["#evaluations", "#time", "#its look", "with fresh data", "step", "version"], waysUp(r.steps).filter(([s]) => s.is_gain || s.node === 0 || freshOf(r.steps, s.commit)).map(([s]) =>
+            [s.evaluations, seconds(s.elapsed_ms), ratioOf(s.value_log2) + (s.kind === "decide" ? ", longer" : ""), freshOf(r.steps, s.commit) ? figureOf(r.steps, s) + (missed(r, s) ? ", short look not borne out" : "") : "", wordsOf(s), s.commit ? h("a", {href: href("search", name, "version", s.commit)}, short(s.commit)) : ""])), missesTable(r));
     }
     async function refresh(): Promise<void> {
         if (isBusy || !view.contains(head)) return;
@@ -174,7 +171,7 @@ export async function searchView(store: Store, view: HTMLElement, name: string):
         keep("x", box.checked ? "time" : null);
     }});
     const split = h("div", {class: "split"}, h("section", {}, h("h2", {}, "Way up: times the baseline's speed"), plot.element, ends, near, h("label", {class: "soft"}, box, " over time"),
-        h("p", {class: "soft"}, Object.values(kinds).map(([sign, ink, means], i) => [i > 0 ? "   " : "", inked(sign, ink), " " + means]), ". Drag to look closer, double click to see all.")),
+        h("p", {class: "soft"}, (Object.keys(kinds) as Kind[]).map((k, i) => [i > 0 ? "   " : "", signOf(k), " " + kinds[k][2]]), ". Drag to look closer, double click to see all.")),
     h("section", {}, h("h2", {}, "Tree"), tree.element));
     put(view, h("h1", {}, name), h("p", {class: "soft"}, r.task + " on " + r.target, where, ", planner " + r.policy + ", coder " + r.coder + ", begun " + time(r.start_ms)),
         head, now, home, steer, split, panel, ideas, latest, budget, models, twoMenu);

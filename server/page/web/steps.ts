@@ -1,35 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a step came to: a colour and a sign, and what its panel says of it. */
+/* What a step came to, in words: its panel, the steps to a version, and what each strategy brought. */
 
 import {facts, h, href, isNumber, put, ratio, ratioOf, seconds, short, table, three, withInterval} from "./dom";
-import {missed} from "./claims";
+import {claimOf, freshOf, missed} from "./claims";
 import {plainReason} from "./counters";
+import {kindOf, signOf, stateWords, type Kind} from "./marks";
 import {verdictWords} from "./words";
 import {nameOf, type Report, type Step} from "./data";
 import type {Store} from "./store";
 
-export type Kind = NonNullable<Step["mark"]>;
-
-/* sign, ink (a variable of page.css), what it means */
-export const kinds: Record<Kind, [string, string, string]> = {
-    confirmed: ["◆", "--good", "confirmed with fresh data"],
-    barred: ["⊘", "--soft", "confirmed, not to be claimed"],
-    unsure: ["◇", "--soft", "its short look was not borne out by fresh data"],
-    gain: ["●", "--best", "faster than its parent, a short look"],
-    noise: ["◐", "--none", "a gain is not shown (noise)"],
-    none: ["○", "--none", "no gain"],
-    same: ["=", "--none", "duplicate of a known version"],
-    wrong: ["✕", "--bad", "no version: wrong, failed or refused"],
-};
-
-export function kindOf(step: Step): Kind {
-    return step.mark || (isNumber(step.value_log2) ? "none" : "wrong");
-}
-
-export const signOf = (step: Step): string => kinds[kindOf(step)][0];
-
-/* Where a step stands: a confirmation by what it measured, everything else by what is known of the version. */
-export const heightOf = (s: Step): number => (s.kind === "confirm" && s.ratio && s.ratio > 0 ? Math.log2(s.ratio) : s.value_log2 ?? NaN);
+/* Where a step stands: by what its own evaluation measured. The baseline is what all are over. */
+export const heightOf = (s: Step): number => (isNumber(s.value_log2) && s.parent >= 0 && s.ratio && s.ratio > 0 ? Math.log2(s.ratio) : s.value_log2 ?? NaN);
 
 export const wordsOf = (s: Step): string => s.words || (s.parent < 0 ? "the baseline" : s.kind === "decide" ? "a longer look" : s.kind === "sweep" ? "other values of its tunables" : s.kind);
 
@@ -55,7 +36,7 @@ function choicesPanel(store: Store, r: Report, s: Step): HTMLElement | null {
             : table(["step", "#share of the choice", "#can be done", "#gain hoped for", "#the profile favours it", ""], rows.map((a) => [
                 a.strategy + ", " + a.rewrite.replaceAll("_", " ") + (a.variant ? ", variant " + a.variant : ""),
                 (100 * a.prior).toFixed(1) + " %", (100 * a.p_impl).toFixed(0) + " %", ratioOf(a.positive), three(a.boost) + "x",
-                a.rewrite === c!.rewrite && a.variant === c!.variant ? "◆ chosen" : a.is_tried ? "tried before" : ""])));
+                a.rewrite === c!.rewrite && a.variant === c!.variant ? h("b", {}, "chosen") : a.is_tried ? "tried before" : ""])));
     };
     return h("details", {ontoggle: open}, h("summary", {}, "What it was chosen among"), told);
 }
@@ -73,37 +54,47 @@ const MOST_PATH = 30; /* rows of a path: of a longer one those that brought most
 
 /* Why a version is faster: what each step on its path brought over the step before, and why it was tried. */
 export function pathTable(r: Report, commit?: string): Node[] {
+    const fresh = freshOf(r.steps, commit), isShown = commit === r.end?.best_commit ? claimOf(r.end) === "claimed" : fresh !== undefined && kindOf(fresh) === "confirmed";
     const chain = chainOf(r.steps, commit); /* each by its first look: later ones may have timed more sizes */
     const over = (i: number) => { const x = chain[i].value_log2, y = chain[i - 1].value_log2; return isNumber(x) && isNumber(y) ? x - y : undefined; };
     const brought = (i: number) => overParent(chain[i]);
     const shown = chain.slice(1).map((_, k) => k + 1).sort((a, b) => (over(b) ?? -99) - (over(a) ?? -99)).slice(0, MOST_PATH).sort((a, b) => a - b);
-    return chain.length < 2 ? [] : [h("h2", {}, "Why it is faster: the steps to it"), h("p", {class: "soft"}, "Each over the step before, by the first short look at each: like with like." + (chain.length - 1 > MOST_PATH ? " Of " + (chain.length - 1) + " steps those that brought most." : "")),
+    return chain.length < 2 ? [] : [h("h2", {}, isShown ? "Why it is faster: the steps to it" : "The steps to it"), h("p", {class: "soft"}, "Each over the step before, by the first short look at each: like with like." + (chain.length - 1 > MOST_PATH ? " Of " + (chain.length - 1) + " steps those that brought most." : "")),
         h("div", {class: "path cards"}, table(["#step", "what", "#brought", "why it was tried", "version"], shown.map((k) => [k, chain[k]] as const).map(([k, s]) => [k, [wordsOf(s), h("div", {class: "soft"}, s.strategy)], brought(k), plainReason(s.rule),
             s.commit ? h("a", {href: href("search", nameOf(r), "version", s.commit)}, short(s.commit)) : ""])))];
 }
 
-interface Tries { words: string; expected: number; out: number; tries: number; gains: number }
+/* Sums of binary logarithms; expected: NaN where one of the tries had no expectation. */
+export interface Tries { words: string; expected: number; out: number; tries: number; gains: number }
 
-/* A row a strategy: what was expected of its tries and what came out (geometric means over the parents),
- * the largest miss first; those of which too much was expected apart from the others. */
-export function missesTable(r: Report): Node[] {
-    const values = new Map(r.steps.filter((s) => s.kind !== "confirm" && isNumber(s.value_log2)).toReversed().map((s) => [s.node, s.value_log2!])); /* of the first look */
+export const COUNTED = "Counted: steps that gave a version of their own, each over its parent by the first short look at both; a step that led to known text or known machine code is none.";
+
+/* What each strategy's tries came to. Every table of strategies counts by this. */
+export function strategyTries(r: Report): Map<string, Tries> {
     const rows = new Map<string, Tries>();
     for (const s of r.steps) {
-        const from = values.get(s.parent);
-        if (s.kind !== "expand" || !s.strategy || !isNumber(s.expected_log2) || !isNumber(s.value_log2) || from === undefined) continue;
+        if (s.kind !== "expand" || !s.strategy || !s.over) continue;
         const row = rows.get(s.strategy) || {words: wordsOf(s).replace(/ \(.*/, ""), expected: 0, out: 0, tries: 0, gains: 0};
-        row.expected += s.expected_log2;
-        row.out += s.value_log2 - from;
+        row.expected += s.expected_log2 ?? NaN;
+        row.out += Math.log2(s.over.ratio);
         row.tries++;
         row.gains += s.is_gain ? 1 : 0;
         rows.set(s.strategy, row);
     }
+    return rows;
+}
+
+export const gainsOf = (x: Tries): string => x.gains + " of " + x.tries + (x.tries === 1 ? ": weak" : "");
+
+/* A row a strategy: what was expected of its tries and what came out (geometric means over the parents),
+ * the largest miss first; those of which too much was expected apart from the others. */
+export function missesTable(r: Report): Node[] {
+    const rows = strategyTries(r);
     const miss = (x: Tries) => (x.out - x.expected) / x.tries;
     const part = (title: string, is: (x: Tries) => boolean): Node[] => [h("h3", {}, title),
         table(["strategy", "#gains of tries", "#expected", "#came out", "#came out over expected"], [...rows].filter(([, x]) => is(x)).sort((a, b) => Math.abs(miss(b[1])) - Math.abs(miss(a[1]))).map(([id, x]) =>
-            [id + ", " + x.words, x.gains + " of " + x.tries + (x.tries === 1 ? ": weak" : ""), ratioOf(x.expected / x.tries), ratioOf(x.out / x.tries), ratioOf(miss(x))]), "None.")];
-    return [h("h2", {}, "Expected against came out"), h("p", {class: "soft"}, "Over each step's parent, by short looks; means over the tries. The largest factor stands first. A single try is weak evidence."),
+            [id + ", " + x.words, gainsOf(x), ratioOf(x.expected / x.tries), ratioOf(x.out / x.tries), ratioOf(miss(x))]), "None.")];
+    return [h("h2", {}, "Expected against came out"), h("p", {class: "soft"}, "Means over the tries; the largest factor stands first. " + COUNTED + " A single try is weak evidence."),
         ...part("Overrated: less came out than was expected", (a) => miss(a) < 0), ...part("Underrated: more came out than was expected", (a) => miss(a) >= 0)];
 }
 
@@ -121,18 +112,19 @@ export function runnersTable(r: Report): Node[] {
 export function stepPanel(store: Store, r: Report, s: Step | undefined): HTMLElement {
     if (!s) return h("p", {class: "soft"}, "Click a dot or a row.");
     const fresh = s.commit ? r.steps.findLast((x) => x.kind === "confirm" && x.commit === s.commit) : undefined;
-    const miss = missed(r, s), kind = kinds[kindOf(fresh || s)];
+    const miss = missed(r, s), state = fresh || s;
     const gain = s.over && s.kind !== "confirm" ? overParent(s).replace(/^[^\s,]+( \[[^\]]*\])?/, "$& its parent's speed") + "; " : "";
+    const isDecided = r.steps.some((x) => x.kind === "decide" && x.node === s.node && x.evaluations <= s.evaluations);
     const own = s.kind === "confirm" ? r.steps.find((x) => x.kind !== "confirm" && x.node === s.node) || s : s;
-    return h("div", {}, h("h2", {}, kind[0] + " " + wordsOf(s)), facts([
-        ["what it is", kind[2]],
+    return h("div", {}, h("h2", {}, signOf(kindOf(state)), " " + wordsOf(s)), facts([
+        ["what it is", stateWords(state)],
         ["with fresh data", fresh && fresh !== s ? ratio(fresh.ratio) + " the baseline over all timed sizes, " + verdictWords(fresh.verdict) + (miss ? "; the short look of " + ratioOf(s.value_log2) + " was not borne out" : "") : ""],
         ["not to be claimed", fresh?.barred],
         ["strategy", s.strategy],
-        ["why", h("span", {title: s.rule}, plainReason(s.rule))],
+        ["why", s.rule ? h("span", {title: s.rule}, plainReason(s.rule)) : ""],
         ["expected", isNumber(s.expected_log2) ? ratioOf(s.expected_log2) + " (" + ratioOf(s.low) + " to " + ratioOf(s.high) + ") its parent's speed" : ""],
-        ["came out", isNumber(s.ratio) ? gain + ratio(s.ratio) + (s.kind === "confirm" ? " the baseline's speed" : " the baseline's in this short look, which times few sizes") : ""],
-        ["its short looks together", isNumber(s.value_log2) && s.kind !== "confirm" ? ratioOf(s.value_log2) + " the baseline" : ""],
+        ["came out", isNumber(s.ratio) ? gain + ratio(s.ratio) + (s.kind === "confirm" ? " the baseline's speed" : " the baseline's in this " + (s.kind === "decide" ? "longer look" : "short look, which times few sizes")) : ""],
+        ["the search took it for", isNumber(s.value_log2) && s.kind !== "confirm" ? ratioOf(s.value_log2) + " the baseline, by " + (isDecided ? "its longer look" : "its short looks") : ""],
         ["verdict", verdictOf(fresh || s) + (fresh ? parentVerdict(own) : "")],
         ["note", s.note],
         ["after", s.evaluations + " evaluations, " + seconds(s.elapsed_ms)],

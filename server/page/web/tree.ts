@@ -3,7 +3,8 @@
  * arrow keys, Home and End go from row to row. */
 
 import {h, put, ratio, ratioOf} from "./dom";
-import {kindOf, kinds, wordsOf} from "./steps";
+import {kindOf, signOf} from "./marks";
+import {wordsOf} from "./steps";
 import type {Step} from "./data";
 
 /* Steps by depth, each behind its parent; i: its place in the list of steps. */
@@ -47,7 +48,7 @@ export function treeList(onpick: (i: number) => void, onhover: (i: number) => vo
             const row = h("button", {class: "row" + (first + k === placeOf.get(chosen) ? " is-here" : ""), title: wordsOf(s), "data-step": i, type: "button",
                 tabindex: "-1", role: "treeitem", id: "row-" + i, "aria-level": depth + 1, "aria-selected": first + k === placeOf.get(chosen) ? "true" : "false",
                 onclick: () => onpick(i), onmouseenter: () => onhover(i), onmouseleave: () => onhover(-1)},
-            h("span", {class: kind === "wrong" ? "bad" : kind === "gain" || kind === "confirmed" ? "good" : "soft"}, kinds[kind][0] + " "), speed && speed + "  ", wordsOf(s), (looks.get(s.node) || 0) > 1 ? ", measured " + looks.get(s.node) + " times" : "");
+            signOf(kind), " ", speed && speed + "  ", wordsOf(s), (looks.get(s.node) || 0) > 1 ? ", measured " + looks.get(s.node) + " times" : "");
             row.style.top = (first + k) * ROW + "px";
             row.style.paddingLeft = 8 + Math.min(depth, 20) * 14 + "px";
             return row;

@@ -4,13 +4,13 @@
 import {strToU8, zipSync} from "fflate";
 import {facts, fileLink, gauge, h, href, isNumber, messageOf, nanoseconds, percent, put, short, table, withInterval, type Child} from "./dom";
 import {medianOf, nameOf, tierOf, type Exported, type Measured, type Report} from "./data";
-import {doubtWords, figureOf, warningLines} from "./claims";
+import {doubtWords, figureOf, ratioOrLoss, warningLines} from "./claims";
 import {keep, query} from "./place";
 import {rooflinePanel} from "./roofline";
 import {diffView, marksOf, marksTable, sourceView} from "./source";
 import {pathTable, stepPanel, wordsOf} from "./steps";
 import {resultOf, type Store} from "./store";
-import {boundWords, countOf, limitWords, sizeWords, verdictWords} from "./words";
+import {boundWords, countOf, farWords, limitWords, sizeWords, verdictWords} from "./words";
 
 /* All files of an export in one, in a folder of its name. */
 function archiveLink(name: string, files: {name: string; text: string}[]): HTMLElement {
@@ -54,12 +54,18 @@ function looksTable(m: Measured | null): HTMLElement | null {
 function measuredPanel(m: Measured | null): HTMLElement | null {
     if (!m || !m.workloads) return null;
     return h("section", {}, h("h2", {}, "Measured: " + tierOf(m) + ", " + countOf(m.workloads.length)), h("p", {}, m.summary || ""), warningLines(m),
-        facts([["of the bound", boundWords(m.percent_of_bound, m)] as const, ...(m.ratios || []).filter((x) => x.against !== "baseline").map((x) => ["over " + x.against, withInterval(x)] as const)]),
-        table(["size", "#time", "#baseline", "#ratio, 95 %", "share of the bound", "bound by"], m.workloads.map((w) => {
+        facts([["of the bound", boundWords(m.percent_of_bound, m)] as const, ...(m.ratios || []).filter((x) => x.against !== "baseline").map((x) => ["over " + x.against, ratioOrLoss(x)] as const)]),
+        table(["size", "#time", "#baseline", "#ratio, 95 %", "share of the bound", "the bound that is nearest"], m.workloads.map((w) => {
             const r = (w.ratios || []).find((x) => x.against === "baseline");
-            return [sizeWords(w), nanoseconds(medianOf(w, "candidate")), nanoseconds(medianOf(w, "baseline")), r ? withInterval(r) : "",
-                isNumber(w.percent_of_bound) ? [percent(w.percent_of_bound) + " ", gauge(w.percent_of_bound)] : "", limitWords(w.bound_by, m)];
-        })), (m.doubts || []).map((d) => h("p", {class: "bad"}, "Not to be claimed: " + doubtWords(d))));
+            return [sizeWords(w), nanoseconds(medianOf(w, "candidate")), nanoseconds(medianOf(w, "baseline")), r ? (r.high! < 1 ? ratioOrLoss(r) : withInterval(r)) : "",
+                isNumber(w.percent_of_bound) ? [percent(w.percent_of_bound) + " ", gauge(w.percent_of_bound)] : "", [limitWords(w.bound_by, m), farWords(w.percent_of_bound) ? h("div", {class: "soft"}, farWords(w.percent_of_bound)) : null]];
+        })));
+}
+
+/* All that is against it, first of all. */
+function reasonsPanel(m: Measured | null): Child {
+    const all = [m?.refutation, ...(m?.doubts || [])].filter((d) => d);
+    return all.length === 0 ? null : h("section", {class: "reasons"}, h("h2", {}, "Why it may not be claimed"), h("ul", {class: "files bad"}, all.map((d) => h("li", {}, doubtWords(d!)))));
 }
 
 /* Which kinds of input content its verification compared. */
@@ -102,7 +108,7 @@ export async function versionView(store: Store, view: HTMLElement, name: string,
     const links: Child[] = [parent ? against(parent, "its parent") : null, root && root !== commit ? against(root, "the baseline") : null,
         parent ? h("a", {href: beside(parent)}, "side by side with its parent") : null,
         r ? versionMenu(r, "side by side with", null, (other) => { location.hash = beside(other); }) : null];
-    put(view, h("h1", {}, "Version " + short(commit)), h("form", {class: "bar", onsubmit: (e) => e.preventDefault()}, links), m?.refutation ? h("p", {class: "bad"}, "⊘ Not to be claimed: " + m.refutation) : null, diff, own && r ? h("div", {class: "panel"}, stepPanel(store, r, own)) : null,
+    put(view, h("h1", {}, "Version " + short(commit)), h("form", {class: "bar", onsubmit: (e) => e.preventDefault()}, links), reasonsPanel(m), diff, own && r ? h("div", {class: "panel"}, stepPanel(store, r, own)) : null,
         looksTable(m), r ? pathTable(r, commit) : null, measuredPanel(m), checkedPanel(m), rooflinePanel(m), exportPanel(store, commit, m?.target || r?.target), h("h2", {}, "Source"), h("p", {}, fileLink(fileName, text)), source.element, marksTable(marks, source),
         h("p", {class: "soft"}, "In git: ", h("code", {}, "git show " + commit), r ? [" In the terminal: ", h("code", {}, "hone log " + nameOf(r) + " --graph")] : null));
     const other = query().get("against");

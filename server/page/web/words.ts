@@ -41,21 +41,25 @@ export function unitOf(m?: Measured | null): string {
     return m?.machine?.flops_unit || (bound.startsWith("memory") ? "" : bound);
 }
 
-/* What limits a size, in words: "moving data", "arithmetic (float32 multiply-add units)". */
+/* The bound that is nearest to a size, in words: "moving data", "arithmetic (float32 multiply-add units)". */
 export function limitWords(by: string | undefined, m?: Measured | null): string {
     const unit = unitOf(m);
     return by === "bytes" ? "moving data" : by === "flops" ? "arithmetic (" + (unit || "its units were not recorded") + ")" : by || "";
 }
 
+/* Below this share of the nearest bound, that bound is not what limits. */
+const NEAR = 20; /* percent */
+export const farWords = (share?: number): string => (isNumber(share) && share < NEAR ? "far below it: something else limits" : "");
+
 /* "70.1 %, by size from 46.8 % to 86.7 %, of moving data" */
 export function boundWords(share?: number, m?: Measured | null): string {
     const of = (m?.workloads || []).map((w) => w.percent_of_bound).filter(isNumber);
     if (!isNumber(share)) return "";
-    const fine = (x: number) => (x < 1 ? three(x) + " %" : percent(x)), small = share < 1 ? ": far from what the machine allows, or more than its formulas count" : "";
+    const fine = (x: number) => (x < 1 ? three(x) + " %" : percent(x)), small = farWords(share) ? "; " + farWords(share) + (share < 1 ? ", or it does more than its formulas count" : "") : "";
     const all = m?.workloads || [], limits = [...new Set(all.map((w) => w.bound_by))].filter(Boolean).map((by) =>
         limitWords(by, m) + (all.every((w) => w.bound_by === by) ? "" : " at " + countOf(all.filter((w) => w.bound_by === by).length)));
     return fine(share) + (of.length > 1 ? ", by size from " + fine(Math.min(...of)) + " to " + fine(Math.max(...of)) : "") +
-        (limits.length > 0 ? ", of what " + limits.join(" and ") + (limits.length > 1 ? " allow" : " allows") : "") + small;
+        (limits.length > 0 ? ", of the nearest bound, what " + limits.join(" and ") + (limits.length > 1 ? " allow" : " allows") : "") + small;
 }
 
 /* Whole, and unfolded with what each part means. m: its line is newer than a record's, which may be cut. */
@@ -70,9 +74,9 @@ export function restsOn(e: End, m: Measured | null): Child {
 /* Which sizes the confirmed figure stands on. */
 export function standsOn(m: Measured | null): string {
     const ids = m?.workloads || [], short = m?.looks?.find((l) => l.tier === "screen");
-    if (m?.tier !== "confirm" || ids.length === 0) return "Confirmed with fresh data over all timed sizes. What is called a short look timed fewer sizes.";
+    if (m?.tier !== "confirm" || ids.length === 0) return "Measured with fresh data over all timed sizes. What is called a short look timed fewer sizes.";
     const drawn = ids.filter((w) => isDrawn(w.id)), list = (of: Workload[]) => of.map(shapeOf).join(", ");
-    return "Confirmed with fresh data over " + countOf(ids.length) + ": " + list(ids.filter((w) => !isDrawn(w.id))) +
+    return "Measured with fresh data over " + countOf(ids.length) + ": " + list(ids.filter((w) => !isDrawn(w.id))) +
         (drawn.length > 0 ? "; and drawn for the confirmation, so that the search never saw them: " + list(drawn) : "") + "." +
         (short ? " Its short looks timed " + countOf(short.sizes.length) + " of them, so their figures are others." : "");
 }

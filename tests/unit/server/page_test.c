@@ -150,6 +150,16 @@ START_TEST(a_picture_has_each_step_and_no_foreign_element)
     ck_assert_ptr_null(strstr(barred, "<script"));
     ck_assert_ptr_nonnull(strstr(barred, "not to be claimed: "));
     steps[3].barred = NULL;
+    steps[3].verdict = "inconclusive";
+    HONE_AUTOFREE char *unsure = hone_search_svg(&report);
+    ck_assert_ptr_nonnull(strstr(unsure, "class=\"unsure\""));
+    ck_assert_ptr_nonnull(strstr(unsure, "(measured afresh, inconclusive)"));
+    steps[3].verdict = "faster";
+    /* a later look at a version stands where it measured, not where the version is taken to be */
+    steps[1].ratio = 5;
+    HONE_AUTOFREE char *own = hone_search_svg(&report);
+    ck_assert_ptr_nonnull(strstr(own, ": 5x the baseline (screened)"));
+    steps[1].ratio = 0;
     /* ended: the interval of the confirmation, and a summary in lines that fit */
     report.end = hone_json_new_object();
     struct hone_json *ci = hone_json_new_array();
