@@ -144,6 +144,7 @@ static int show_task(struct env *env, const char *task, const char *target, stru
     HONE_AUTOJSON struct hone_json *ask = hone_json_new_object();
     bool is_error = false;
     hone_json_set_str(ask, "task", task);
+    hone_json_set_str(ask, "target", target);
     hone_json_set_bool(ask, "source", true);
     HONE_AUTOJSON struct hone_json *shown = call(env, "task_show", ask, &is_error, err);
     if (shown == NULL)
@@ -151,9 +152,7 @@ static int show_task(struct env *env, const char *task, const char *target, stru
     if (is_error)
         return hone_fail(err, HONE_E_ARG, "%s", hone_json_get_str(shown, "summary", "no task"));
     hone_json_set_str(seen, "description", hone_json_get_str(shown, "description", ""));
-    hone_json_set_str(
-        seen, "signature",
-        hone_json_get_str(shown, strcmp(target, "cuda") == 0 ? "signature_cuda" : "signature", ""));
+    hone_json_set_str(seen, "signature", hone_json_get_str(shown, "signature", ""));
     put_cut(seen, "source", hone_json_get_str(shown, "baseline", ""),
             env->args->observation_bytes / 2);
     return 0;

@@ -5,7 +5,7 @@
 An episode is a reset of `sum` and four steps by sources that differ, so that no answer comes from
 the cache. Standard library alone.
 
-usage: tests/bench/env_rate.py [LANES [SECONDS]]     HONE_BUILD=build
+usage: tests/bench/env_rate.py [LANES [SECONDS]]     HONE_BUILD=build TARGET=cpu|cuda
 """
 import json
 import os
@@ -16,6 +16,7 @@ import threading
 import time
 
 HONE = os.path.join(os.environ.get("HONE_BUILD", "build"), "hone")
+TARGET = os.environ.get("TARGET", "cpu")
 STEPS = 4
 
 
@@ -28,7 +29,7 @@ def run(workspace, lane, until, counts):
     with subprocess.Popen([HONE, "env", "--workspace", workspace, "--steps", str(STEPS)], text=True, bufsize=1,
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         while time.monotonic() < until:
-            reset = ask(process, op="reset", task="sum")
+            reset = ask(process, op="reset", task="sum", target=TARGET)
             source = reset["observation"]["source"]
             for _ in range(STEPS):
                 counts["n"] += 1
@@ -50,7 +51,7 @@ def main():
         for t in threads:
             t.join()
         took, n = time.monotonic() - begin, sum(c["episodes"] for c in counts)
-    print(f"{lanes} lanes: {n} episodes of {STEPS} steps in {took:.0f} s, {n / took * 3600:.0f} an hour; {counts}")
+    print(f"{TARGET}, {lanes} lanes: {n} episodes of {STEPS} steps in {took:.0f} s, {n / took * 3600:.0f} an hour; {counts}")
 
 
 main()

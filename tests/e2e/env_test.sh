@@ -45,6 +45,9 @@ ok $? "the same requests get the same answers" "$(diff "$ROOT/out" "$ROOT/once" 
 } | env_run
 [ "$(grep -c '"error"' "$ROOT/out")" = 6 ] && answer 7 | grep -q 'a step is a source or a rewrite' && answer 8 | grep -q best_log2
 ok $? "what cannot be done is an error line, and the rest goes on" "$(cat "$ROOT/out")"
+echo '{"op":"reset","task":"sum","target":"cuda"}' | env_run
+answer 1 | grep -q '"signature":"extern .*cudaStream_t stream)","source":".*__global__'
+ok $? "of target cuda it shows the CUDA source" "$(answer 1)"
 {
     for _ in $(seq 65); do echo '{"op":"reset","task":"sum"}'; done
 } | env_run --observation-bytes 512
