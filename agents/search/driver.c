@@ -155,13 +155,13 @@ static int confirm(struct driver *d, const struct hone_decision *decision, struc
     c->n_confirmed++;
     c->n_wrong += n->is_wrong;
     c->tried = n->index;
-    enum hone_standing standing = o.verdict != HONE_VERDICT_FASTER ? HONE_STANDS_LAST
-                                  : o.doubt != NULL                ? HONE_STANDS_DOUBTED
-                                                                   : HONE_STANDS_FIRST;
-    if (n->is_refuted || !o.is_right || !hone_closing_improves(c, standing, o.rank))
+    enum hone_claim claim = o.verdict != HONE_VERDICT_FASTER ? HONE_CLAIM_NONE
+                            : o.doubt != NULL                ? HONE_CLAIM_DOUBTED
+                                                             : HONE_CLAIM_FULL;
+    if (n->is_refuted || !o.is_right || !hone_closing_improves(c, claim, o.rank))
         return 0;
     c->node = n->index;
-    c->standing = standing;
+    c->claim = claim;
     c->rank = o.rank;
     c->speedup = o.ratio;
     d->round->outcome = o;

@@ -96,11 +96,11 @@ static bool wants_sweep(const struct hone_outlook *o, const struct hone_node *be
     return is_last || is_late || n_since_best >= SWEEP_AFTER || is_tiling(best);
 }
 
-bool hone_closing_improves(const struct hone_closing *c, enum hone_standing standing, double rank)
+bool hone_closing_improves(const struct hone_closing *c, enum hone_claim claim, double rank)
 {
     if (c->node == HONE_NO_NODE)
         return true;
-    return standing != c->standing ? standing > c->standing : rank > c->rank;
+    return claim != c->claim ? claim > c->claim : rank > c->rank;
 }
 
 /* The best of short looks is partly luck: when a confirmation puts it behind another version, that

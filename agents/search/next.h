@@ -38,18 +38,18 @@ enum hone_picked {
 
 /* What may be claimed is a round's result before what was faster with a doubt, and that before all
  * others, whatever their figures. */
-enum hone_standing { HONE_STANDS_LAST, HONE_STANDS_DOUBTED, HONE_STANDS_FIRST };
+enum hone_claim { HONE_CLAIM_NONE, HONE_CLAIM_DOUBTED, HONE_CLAIM_FULL };
 
-struct hone_closing {            /* of a round */
-    enum hone_stop_reason why;   /* NONE: it is open */
-    int n_confirmed;             /* confirmations that ended */
-    int n_wrong;                 /* of them, of versions that were found wrong */
-    bool is_cut;                 /* the cap stopped one: there is no other */
-    int node;                    /* the best of those that stand; HONE_NO_NODE */
-    int tried;                   /* the version whose confirmation ended last; HONE_NO_NODE */
-    enum hone_standing standing; /* of its confirmation */
-    double rank;                 /* its measure, against the baseline */
-    double speedup;              /* its figure */
+struct hone_closing {          /* of a round */
+    enum hone_stop_reason why; /* NONE: it is open */
+    int n_confirmed;           /* confirmations that ended */
+    int n_wrong;               /* of them, of versions that were found wrong */
+    bool is_cut;               /* the cap stopped one: there is no other */
+    int node;                  /* the best of those that stand; HONE_NO_NODE */
+    int tried;                 /* the version whose confirmation ended last; HONE_NO_NODE */
+    enum hone_claim claim;     /* of its confirmation */
+    double rank;               /* its measure, against the baseline */
+    double speedup;            /* its figure */
 };
 
 struct hone_outlook {
@@ -81,7 +81,7 @@ struct hone_decision {
 
 struct hone_decision hone_next(const struct hone_outlook *outlook);
 
-/* Does a confirmation of that standing and measure become the round's result? */
-bool hone_closing_improves(const struct hone_closing *c, enum hone_standing standing, double rank);
+/* Does a confirmation of that claim and measure become the round's result? */
+bool hone_closing_improves(const struct hone_closing *c, enum hone_claim claim, double rank);
 
 #endif

@@ -242,15 +242,15 @@ END_TEST
 START_TEST(what_may_be_claimed_comes_before_a_larger_figure)
 {
     const struct hone_closing none = {.node = HONE_NO_NODE},
-                              claimed = {.node = 1, .standing = HONE_STANDS_FIRST, .rank = 15.8},
-                              doubted = {.node = 1, .standing = HONE_STANDS_DOUBTED, .rank = 15.8};
-    ck_assert(hone_closing_improves(&none, HONE_STANDS_LAST, 0.5));
-    ck_assert(!hone_closing_improves(&claimed, HONE_STANDS_LAST, 25.4));
-    ck_assert(!hone_closing_improves(&claimed, HONE_STANDS_DOUBTED, 25.4));
-    ck_assert(hone_closing_improves(&claimed, HONE_STANDS_FIRST, 25.4));
-    ck_assert(!hone_closing_improves(&claimed, HONE_STANDS_FIRST, 15.8));
-    ck_assert(hone_closing_improves(&doubted, HONE_STANDS_FIRST, 2));
-    ck_assert(!hone_closing_improves(&doubted, HONE_STANDS_LAST, 25.4));
+                              claimed = {.node = 1, .claim = HONE_CLAIM_FULL, .rank = 15.8},
+                              doubted = {.node = 1, .claim = HONE_CLAIM_DOUBTED, .rank = 15.8};
+    ck_assert(hone_closing_improves(&none, HONE_CLAIM_NONE, 0.5));
+    ck_assert(!hone_closing_improves(&claimed, HONE_CLAIM_NONE, 25.4));
+    ck_assert(!hone_closing_improves(&claimed, HONE_CLAIM_DOUBTED, 25.4));
+    ck_assert(hone_closing_improves(&claimed, HONE_CLAIM_FULL, 25.4));
+    ck_assert(!hone_closing_improves(&claimed, HONE_CLAIM_FULL, 15.8));
+    ck_assert(hone_closing_improves(&doubted, HONE_CLAIM_FULL, 2));
+    ck_assert(!hone_closing_improves(&doubted, HONE_CLAIM_NONE, 25.4));
 }
 END_TEST
 
