@@ -166,6 +166,8 @@ with Browser(downloads) as browser:
     audit("models")
 
     page_places.check_live(browser, ok, press, url, search)
+    page_places.check_folds(browser, ok, shot, url, search)
+    audit("tree with folds", "'.tree'")
 
     # live: what another process finds arrives while one looks
     go(url + "/#/search/" + search)
@@ -236,7 +238,11 @@ with Browser(downloads) as browser:
         print("# %s view after %d ms" % (visit, until("performance.getEntriesByName('shown')[0].startTime") or -1))
     ok(js("return document.querySelectorAll('.row').length") < 100 and js("return document.querySelector('.tree > div').clientHeight") > 200000,
        "of the tree's rows only those in sight exist", js("return document.querySelector('.tree > div').clientHeight"))
+    for act, fewest in (("ArrowLeft", 1), ("ArrowRight", 10)):
+        js(page_places.KEY + "t.scrollTop = 0; key('Home'); key('%s')" % act)
+        ok(fewest <= js("return document.querySelectorAll('.row').length") < (2 if fewest == 1 else 100), "ten thousand versions: " + act + " folds or unfolds them", js("return document.querySelectorAll('.row').length"))
     for what, act in (("scrolling the tree", "document.querySelector('.tree').scrollTop += 400"),
+                      ("folding and unfolding", "document.querySelector('.tree').dispatchEvent(new KeyboardEvent('keydown', {key: (window.fold_ = !window.fold_) ? 'ArrowLeft' : 'ArrowRight'}))"),
                       ("going from step to step", "document.querySelector('.way-up').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}))")):
         js("window.frames_ = null; const at = []; requestAnimationFrame(function f(now) { at.push(now); " + act + "; "
            "if (at.length < 61 && now - at[0] < 30000) requestAnimationFrame(f); else window.frames_ = at.slice(1).map((t, i) => t - at[i]).sort((a, b) => a - b); })")

@@ -89,6 +89,44 @@ def check_live(b, ok, press, base, search):
     b.size(1200, 900)
 
 
+KEY = "const t = document.querySelector('.tree'), key = (k) => t.dispatchEvent(new KeyboardEvent('keydown', {key: k})), rows = () => [...document.querySelectorAll('.row')], here = () => document.querySelector('.row.is-here'); t.focus();"
+ALL_ROWS = "const t = document.querySelector('.tree'); t.style.height = '3000px'; t.dispatchEvent(new Event('scroll')); "
+
+
+def check_folds(b, ok, shot, base, search):
+    """Branches of the tree are folded and unfolded, and the address keeps that."""
+    js, until, text = b.js, b.until, b.text
+    b.go(base + "/#/machine")
+    at = base + "/#/search/" + search
+    b.go(at)
+    until("document.querySelectorAll('.row').length > 3")
+    whole = js(ALL_ROWS + "return [...document.querySelectorAll('.row')].map((r) => r.innerText)")
+    speeds = [float(line.split()[1][:-1]) for line in whole[1:] if line.split()[0] not in "\u2715\u2298" and line.split()[1].endswith("x")]
+    told = js(KEY + "key('Home'); key('ArrowLeft'); return [rows().length, here().getAttribute('aria-expanded'), here().innerText, document.activeElement === t]")
+    counts = [int(w) for w in told[2].replace(",", "").split() if w.isdigit()]
+    ok(told[0] == 1 and told[1] == "false" and sum(counts) == len(whole) - 1 and 0 < counts[0] < len(whole) and f" {max(speeds):g}x: " in told[2].split("best")[-1] and told[3],
+       "a folded row says how many versions it hides and the best of them", [told, whole])
+    shot("folded")
+    ok(until("location.hash.includes('fold=0')"), "what is folded is in the address", js("return location.hash"))
+    js("location.reload()")
+    ok(until("document.querySelectorAll('.row').length === 1 && document.querySelector('.row .fold').getAttribute('aria-expanded') === 'false'"), "and stays folded", text())
+    # chosen elsewhere: in the chart, then by its address
+    js("for (let i = 0; i < 4; i++) document.querySelector('.way-up').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}))")
+    ok(js("return document.querySelector('.row.is-here')?.getAttribute('aria-level')") not in (None, "1") and until("!location.hash.includes('fold=') && location.hash.includes('step=')"),
+       "a version that is chosen in the chart unfolds what hides it", js("return location.hash"))
+    b.go(base + "/#/machine")
+    b.go(at + "?step=4&fold=0")
+    ok(until("document.querySelector('.row.is-here') && document.querySelectorAll('.row').length > 3"), "and so does a version's address", text())
+    ok(js("const t = document.querySelector('.tree'); return t.tabIndex === 0 && t.querySelectorAll('button').length > 0 && [...t.querySelectorAll('*')].every((e) => e.tabIndex < 0)"), "with its buttons the tree is one stop of the Tab key")
+    ok(js(KEY + "key('Home'); key('ArrowRight'); const child = here().getAttribute('aria-level'); for (let i = 0; i < 99 && here().getAttribute('aria-expanded') !== null; i++) key('ArrowDown');"
+          "const at = Number(here().getAttribute('aria-level')); key('ArrowLeft'); return child === '2' && Number(here().getAttribute('aria-level')) === at - 1"),
+       "right goes to the first version below, left to the one above", text())
+    js("document.querySelectorAll('.row')[2].click(); document.querySelector('.row .fold').click()")
+    ok(js("return document.querySelectorAll('.row').length === 1 && document.querySelector('.row.is-here') !== null"), "a fold takes the place of a chosen version that it hides", text())
+    js("const f = document.querySelector('.row .fold'); f.focus(); f.click()")
+    ok(js("return document.querySelectorAll('.row').length") > 3 and js("return document.activeElement.className") == "tree", "its button unfolds, the tree has the keys", text())
+
+
 def check_archive(b, ok, downloads, search):
     """After an export: one archive with the same files."""
     name = b.js("return document.querySelector('.files .archive a').download")
