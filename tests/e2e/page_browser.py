@@ -168,6 +168,8 @@ with Browser(downloads) as browser:
     page_places.check_live(browser, ok, press, url, search)
     page_places.check_folds(browser, ok, shot, url, search)
     audit("tree with folds", "'.tree'")
+    page_places.check_built(browser, ok, press, shot, url, search)
+    audit("what the compiler made", "'.built'")
 
     # live: what another process finds arrives while one looks
     go(url + "/#/search/" + search)
@@ -213,6 +215,8 @@ with Browser(downloads) as browser:
     go(url + "/#/search/" + search)
     ok(until("document.body.innerText.includes('This token may read')") and not js("return [...document.querySelectorAll('button')].some((b) => ['pause', 'take it home'].includes(b.textContent))"),
        "a viewer is offered neither steering nor export", text())
+    js("document.querySelector('.path a, table a').click()")
+    ok(until("document.querySelector('.code-of').innerText.includes('This token may not compile')") and not js("return document.querySelector('.code-of button')"), "a viewer is told that it may not compile", text())
     refused = js("""return new Promise((done) => {
         const s = new WebSocket(location.origin.replace('http', 'ws') + '/mcp', ['mcp']);
         s.onopen = () => s.send(JSON.stringify({jsonrpc: '2.0', id: 1, method: 'initialize', params: {protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {name: 't', version: '1'}}}));
@@ -278,6 +282,7 @@ with Browser(downloads) as browser:
     ok(until("[...document.querySelectorAll('[aria-live] details td b')].some((e) => e.innerText === 'chosen')"), "the file has what gains were chosen among", text())
     js("document.querySelector('[aria-live] dd a').click()")
     ok(until(SOURCE + " && " + SOURCE + ".querySelector('.cm-line')") and "git show" in text(), "the file shows sources", text())
+    ok("A file compiles nothing" in text(), "the file says that it has no machine code", text())
     # lines that a profile names, in a copy of the file
     data, head, tail = page_places.unpacked(file)
     commit = next(iter(data["measured"]))
