@@ -166,6 +166,10 @@ with Browser(downloads) as browser:
     audit("models")
 
     page_places.check_live(browser, ok, press, url, search)
+    page_places.check_folds(browser, ok, shot, url, search)
+    audit("tree with folds", "'.tree'")
+    page_places.check_built(browser, ok, press, shot, url, search)
+    audit("what the compiler made", "'.built'")
 
     # live: what another process finds arrives while one looks
     go(url + "/#/search/" + search)
@@ -211,6 +215,8 @@ with Browser(downloads) as browser:
     go(url + "/#/search/" + search)
     ok(until("document.body.innerText.includes('This token may read')") and not js("return [...document.querySelectorAll('button')].some((b) => ['pause', 'take it home'].includes(b.textContent))"),
        "a viewer is offered neither steering nor export", text())
+    js("document.querySelector('.path a, table a').click()")
+    ok(until("document.querySelector('.code-of').innerText.includes('This token may not compile')") and not js("return document.querySelector('.code-of button')"), "a viewer is told that it may not compile", text())
     refused = js("""return new Promise((done) => {
         const s = new WebSocket(location.origin.replace('http', 'ws') + '/mcp', ['mcp']);
         s.onopen = () => s.send(JSON.stringify({jsonrpc: '2.0', id: 1, method: 'initialize', params: {protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {name: 't', version: '1'}}}));
@@ -236,7 +242,11 @@ with Browser(downloads) as browser:
         print("# %s view after %d ms" % (visit, until("performance.getEntriesByName('shown')[0].startTime") or -1))
     ok(js("return document.querySelectorAll('.row').length") < 100 and js("return document.querySelector('.tree > div').clientHeight") > 200000,
        "of the tree's rows only those in sight exist", js("return document.querySelector('.tree > div').clientHeight"))
+    for act, fewest in (("ArrowLeft", 1), ("ArrowRight", 10)):
+        js(page_places.KEY + "t.scrollTop = 0; key('Home'); key('%s')" % act)
+        ok(fewest <= js("return document.querySelectorAll('.row').length") < (2 if fewest == 1 else 100), "ten thousand versions: " + act + " folds or unfolds them", js("return document.querySelectorAll('.row').length"))
     for what, act in (("scrolling the tree", "document.querySelector('.tree').scrollTop += 400"),
+                      ("folding and unfolding", "document.querySelector('.tree').dispatchEvent(new KeyboardEvent('keydown', {key: (window.fold_ = !window.fold_) ? 'ArrowLeft' : 'ArrowRight'}))"),
                       ("going from step to step", "document.querySelector('.way-up').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}))")):
         js("window.frames_ = null; const at = []; requestAnimationFrame(function f(now) { at.push(now); " + act + "; "
            "if (at.length < 61 && now - at[0] < 30000) requestAnimationFrame(f); else window.frames_ = at.slice(1).map((t, i) => t - at[i]).sort((a, b) => a - b); })")
@@ -272,6 +282,7 @@ with Browser(downloads) as browser:
     ok(until("[...document.querySelectorAll('[aria-live] details td b')].some((e) => e.innerText === 'chosen')"), "the file has what gains were chosen among", text())
     js("document.querySelector('[aria-live] dd a').click()")
     ok(until(SOURCE + " && " + SOURCE + ".querySelector('.cm-line')") and "git show" in text(), "the file shows sources", text())
+    ok("A file compiles nothing" in text(), "the file says that it has no machine code", text())
     # lines that a profile names, in a copy of the file
     data, head, tail = page_places.unpacked(file)
     commit = next(iter(data["measured"]))
@@ -327,7 +338,7 @@ with Browser(downloads) as browser:
     audit("narrow")
     log = [e["message"] for e in browser.of_session("se/log", {"type": "browser"}) if e["level"] == "SEVERE"]
     # the page asks GET /mcp after a connection broke: 401 wants a token, 405 is how a server answers one that it takes
-    log = [m for m in log if not any(w in m for w in ("401", "/mcp - Failed to load resource: the server responded with a status of 405", "WebSocket", "ERR_CONNECTION"))]
+    log = [m for m in log if not any(w in m for w in ("401", "/mcp - Failed to load resource: the server responded with a status of 405", "WebSocket", "ERR_CONNECTION", "/mcp - Failed to load resource: net::ERR_SOCKET_NOT_CONNECTED"))]
     ok(not log, "no error in the browser's console", "\n".join(log))
     os.symlink("other.html", file + ".link")
     told = subprocess.run([hone, "report", search, "--workspace", workspace, "--html", file + ".link"], capture_output=True, text=True)

@@ -89,6 +89,94 @@ def check_live(b, ok, press, base, search):
     b.size(1200, 900)
 
 
+KEY = "const t = document.querySelector('.tree'), key = (k) => t.dispatchEvent(new KeyboardEvent('keydown', {key: k})), rows = () => [...document.querySelectorAll('.row')], here = () => document.querySelector('.row.is-here'); t.focus();"
+ALL_ROWS = "const t = document.querySelector('.tree'); t.style.height = '3000px'; t.dispatchEvent(new Event('scroll')); "
+
+
+def check_folds(b, ok, shot, base, search):
+    """Branches of the tree are folded and unfolded, and the address keeps that."""
+    js, until, text = b.js, b.until, b.text
+    b.go(base + "/#/machine")
+    at = base + "/#/search/" + search
+    b.go(at)
+    until("document.querySelectorAll('.row').length > 3")
+    whole = js(ALL_ROWS + "return [...document.querySelectorAll('.row')].map((r) => r.innerText)")
+    speeds = [float(line.split()[1][:-1]) for line in whole[1:] if line.split()[0] not in "\u2715\u2298" and line.split()[1].endswith("x")]
+    told = js(KEY + "key('Home'); key('ArrowLeft'); return [rows().length, here().getAttribute('aria-expanded'), here().innerText, document.activeElement === t]")
+    counts = [int(w) for w in told[2].replace(",", "").split() if w.isdigit()]
+    ok(told[0] == 1 and told[1] == "false" and sum(counts) == len(whole) - 1 and 0 < counts[0] < len(whole) and f" {max(speeds):g}x: " in told[2].split("best")[-1] and told[3],
+       "a folded row says how many versions it hides and the best of them", [told, whole])
+    shot("folded")
+    ok(until("location.hash.includes('fold=0')"), "what is folded is in the address", js("return location.hash"))
+    js("location.reload()")
+    ok(until("document.querySelectorAll('.row').length === 1 && document.querySelector('.row .fold').getAttribute('aria-expanded') === 'false'"), "and stays folded", text())
+    # chosen elsewhere: in the chart, then by its address
+    js("for (let i = 0; i < 4; i++) document.querySelector('.way-up').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}))")
+    ok(js("return document.querySelector('.row.is-here')?.getAttribute('aria-level')") not in (None, "1") and until("!location.hash.includes('fold=') && location.hash.includes('step=')"),
+       "a version that is chosen in the chart unfolds what hides it", js("return location.hash"))
+    b.go(base + "/#/machine")
+    b.go(at + "?step=4&fold=0")
+    ok(until("document.querySelector('.row.is-here') && document.querySelectorAll('.row').length > 3"), "and so does a version's address", text())
+    ok(js("const t = document.querySelector('.tree'); return t.tabIndex === 0 && t.querySelectorAll('button').length > 0 && [...t.querySelectorAll('*')].every((e) => e.tabIndex < 0)"), "with its buttons the tree is one stop of the Tab key")
+    ok(js(KEY + "key('Home'); key('ArrowRight'); const child = here().getAttribute('aria-level'); for (let i = 0; i < 99 && here().getAttribute('aria-expanded') !== null; i++) key('ArrowDown');"
+          "const at = Number(here().getAttribute('aria-level')); key('ArrowLeft'); return child === '2' && Number(here().getAttribute('aria-level')) === at - 1"),
+       "right goes to the first version below, left to the one above", text())
+    js("document.querySelectorAll('.row')[2].click(); document.querySelector('.row .fold').click()")
+    ok(js("return document.querySelectorAll('.row').length === 1 && document.querySelector('.row.is-here') !== null"), "a fold takes the place of a chosen version that it hides", text())
+    js("const f = document.querySelector('.row .fold'); f.focus(); f.click()")
+    ok(js("return document.querySelectorAll('.row').length") > 3 and js("return document.activeElement.className") == "tree", "its button unfolds, the tree has the keys", text())
+
+
+# What reports of two CUDA versions have, and what a compiler answers: the fake executor has no compiler.
+BUILT = """const parse = JSON.parse; JSON.parse = (text) => {
+    const o = parse(text), is_second = o && o.commit === '%s';
+    if (o && o.report && o.report.build) Object.assign(o.report.build, is_second
+        ? {kernels: [{name: 'same', registers: 16}, {name: 'tile<img src=x onerror=window.hacked=1>', registers: 32, spill_store_bytes: 8}], plans: ['smoke: tile <<<4, 128>>>\\ntile <<<4, 64>>>']}
+        : {kernels: [{name: 'same', registers: 16}, {name: 'tile<img src=x onerror=window.hacked=1>', registers: 40}], plans: ['smoke: tile <<<8, 128>>>']});
+    if (o && o.looks && o.commit) o.profile = {counters: [{name: 'launch__occupancy_percent', value: is_second ? 75 : 50, unit: '%%'}],
+        remarks: [{kind: 'vectorized', message: 'loop vectorized', line: is_second ? 9 : 7}, ...(is_second ? [{kind: 'missed', message: 'no vectype', line: 3}] : [])]};
+    if (o && o.summary && o.verdict === 'built') Object.assign(o, {assembly: 'tile:\\n// line 3\\n  FFMA R1, R2;\\n  EXIT;', assembly_of: 'tile', assembly_note: 'There is same, too.'});
+    return o; }"""
+
+
+def check_built(b, ok, press, shot, base, search):
+    """What the compiler made of two versions, and the machine code of one."""
+    js, until, text = b.js, b.until, b.text
+    b.size(1200, 900)
+    b.go(base + "/#/machine")
+    b.go(base + "/#/search/" + search)
+    until("document.querySelectorAll('main a[href*=\"/version/\"]').length > 2")
+    first, second = js("return [...new Set([...document.querySelectorAll('main a[href*=\"/version/\"]')].map((a) => a.href.split('/version/')[1]))]")[:2]
+    b.go(base + "/#/search/" + search + "/version/" + second)
+    until("[...document.querySelectorAll('button')].some((b) => b.textContent === 'show machine code')")
+    press("show machine code")
+    ok(until("document.querySelector('.code-of [role=status]').textContent.startsWith('There is no machine code: ')") and js("return document.querySelectorAll('.source').length") == 1,
+       "that there is no machine code is said", text())
+    js(BUILT % second)
+    press("show machine code")
+    ok(until("document.querySelectorAll('.source').length === 2") and js(f"return {SOURCE}.textContent.includes('FFMA R1') && [...{SOURCE}.querySelectorAll('.cm-lineNumbers .cm-gutterElement')].some((e) => e.textContent === '4')")
+       and "tile. There is same, too." in text(), "machine code is shown with its lines", text())
+    js("document.querySelector('.code-of').scrollIntoView()")
+    shot("machine-code")
+    b.go(base + "/#/compare/" + search + "/" + first + "/" + second)
+    until("document.querySelector('.built')")
+    rows = js("return [...document.querySelectorAll('.built tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")
+    name = "tile<img src=x onerror=window.hacked=1>"
+    wanted = [[name + ": registers a thread", "40", "32", "\u25bc 8 less, 0.8x"], [name + ": spilled: written a thread", "0 bytes", "8 bytes", "\u25b2 8 bytes more"],
+              ["launches, smoke", "1", "2", "\u25b2 1 more, 2x"], ["plan, smoke", "tile <<<8, 128>>>", "tile <<<4, 128>>>\ntile <<<4, 64>>>", "\u2260 another"],
+              ["occupancy allowed", "50 %", "75 %", "\u25b2 25 points more, 1.5x"], ["remarks on the hot loop: missed", "none", "no vectype, line 3", "\u2260 another"],
+              ["remarks on the hot loop: vectorized", "loop vectorized, line 7", "loop vectorized, line 9", ""], ["same: registers a thread", "16", "16", ""], ["object", "4,096 bytes", "4,096 bytes", ""]]
+    ok(all(w in rows for w in wanted) and len(rows) == len(wanted) + 1 and not js("return window.hacked"), "what the compiler made of two versions stands side by side", rows)
+    signs = [row[3] != "" for row in rows]
+    ok(signs == sorted(signs, reverse=True) and 0 < sum(signs) < len(signs), "what changed stands first, with a sign", rows)
+    ok(js("return [...document.querySelectorAll('.built b')].map((e) => getComputedStyle(e).color).every((c) => c !== getComputedStyle(document.body).color) && document.querySelectorAll('.built b.bad').length") == 1,
+       "and in a colour: more spills are worse", rows)
+    js("document.querySelector('.built').previousElementSibling.scrollIntoView()")
+    shot("built")
+    js("location.reload()")
+    until("document.querySelector('.built')")
+
+
 def check_archive(b, ok, downloads, search):
     """After an export: one archive with the same files."""
     name = b.js("return document.querySelector('.files .archive a').download")

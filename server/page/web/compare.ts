@@ -3,6 +3,7 @@
 
 import {command, h, halfWidth, href, isNumber, nanoseconds, percent, put, ratio, ratioOf, seconds, short, table, three, type Child} from "./dom";
 import {medianOf, nameOf, tierOf, waysUp, type End, type Measured, type Report, type Row, type Workload} from "./data";
+import {builtTable} from "./built";
 import {claimLine, endWords, figureOf, freshOf} from "./claims";
 import {counterWords} from "./counters";
 import {kindOf, signOf, stateWords} from "./marks";
@@ -60,7 +61,7 @@ const NARROW = 700; /* pixels: two texts beside each other have no room */
 
 export async function compareView(store: Store, view: HTMLElement, name: string, a: string, b: string): Promise<void> {
     const r = await store.report(name), [left, right] = await Promise.all([store.source(a), store.source(b)]);
-    const [m, o] = await Promise.all([store.measured(a), store.measured(b)]), changed = figures(m, o), counted = counterRows(m, o), isTimed = changed.length > 0;
+    const [m, o] = await Promise.all([store.measured(a), store.measured(b)]), known = await Promise.all([a, b].map((c) => store.version(c).catch(() => null))), changed = figures(m, o), counted = counterRows(m, o), isTimed = changed.length > 0;
     const sizes = (x: Measured | null) => (x?.workloads?.length ? tierOf(x) + ", " + countOf(x.workloads.length) : "");
     const of = (commit: string) => r.steps.find((s) => s.commit === commit);
     const fresh = (commit: string) => { const s = r.steps.findLast((x) => x.kind === "confirm" && x.commit === commit); return s ? ratio(s.ratio) + ", " + s.verdict : ""; };
@@ -74,6 +75,7 @@ export async function compareView(store: Store, view: HTMLElement, name: string,
             ["stands on", sizes(m), sizes(o)], both("verdict", (c) => { const s = freshOf(r.steps, c); return s ? [signOf(kindOf(s)), " " + stateWords(s)] : verdictWords(of(c)?.verdict); }), ...(isTimed ? [] : [both("with fresh data", fresh)])]),
         isTimed ? [h("h2", {}, "What changed"), table(["figure", "#first", "#second", "#second's speed over first's"], changed), h("p", {class: "soft"}, "Of the sizes of both alone. Above 1x: the second is faster.")] : null,
         counted.length > 0 ? [h("h2", {}, "Counters"), table(["counter", "#first", "#second", "#second over first"], counted)] : null,
+        builtTable(known, [m, o]),
         h("p", {class: "soft"}, "Each version was measured by itself. To time both in one run: ",
             command("hone call kernel_compare '" + JSON.stringify({task: r.task, commit: short(b), with: short(a), target: r.target}) + "'")),
         h("h2", {}, "Source"), innerWidth < NARROW ? diffView(left, right) : sideBySide(left, right));

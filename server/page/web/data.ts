@@ -132,6 +132,14 @@ export interface Measured {
     profile?: Profile;
 }
 
+/* What the compiler made of one kernel of a version, and of the version: of its first report. */
+export interface Kernel { name: string; registers?: number; shared_bytes?: number; spill_store_bytes?: number; spill_load_bytes?: number; frame_bytes?: number; max_threads?: number }
+export interface Build { compiler?: string; object_bytes?: number; code?: string; kernels?: Kernel[]; plans?: string[] /* a workload */ }
+export interface Version { report?: {build?: Build; profile?: Profile} }
+
+/* What kernel_compile answers. */
+export interface Compiled { summary?: string; kernels?: Kernel[]; assembly?: string; assembly_of?: string; assembly_note?: string }
+
 export interface Choice {
     strategy: string;
     rewrite: string;

@@ -13,17 +13,20 @@ export function keep(name: string, value: string | null): void {
     history.replaceState(history.state, "", (location.hash.split("?")[0] || "#/") + (text ? "?" + text : ""));
 }
 
-/* Browsers take few changes of the address a second: the last of many is kept, in a moment or before
- * the next click. */
-let soon: (() => void) | null = null;
+/* Browsers take few changes of the address a second: of each name the last of many is kept, in a moment
+ * or before the next click. */
+const soon = new Map<string, string | null>();
+let soonOf = ""; /* the view that they are of */
 function flush(): void {
-    soon?.();
-    soon = null;
+    if (location.hash.split("?")[0] === soonOf) for (const [name, value] of soon) keep(name, value);
+    soon.clear();
 }
-export function keepSoon(name: string, value: string): void {
+export function keepSoon(name: string, value: string | null): void {
     const view = location.hash.split("?")[0];
-    if (!soon) setTimeout(flush, 200);
-    soon = () => { if (location.hash.split("?")[0] === view) keep(name, value); };
+    if (view !== soonOf) soon.clear();
+    soonOf = view;
+    if (soon.size === 0) setTimeout(flush, 200);
+    soon.set(name, value);
 }
 
 /* Called once. */

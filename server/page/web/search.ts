@@ -128,7 +128,7 @@ export async function searchView(store: Store, view: HTMLElement, name: string):
         put(near, s ? [signOf(kindOf(freshOf(r.steps, s.commit) || s)), " " + [figureOf(r.steps, s), wordsOf(s)].filter(Boolean).join(" ")] : " ");
     };
     const tellWhere = (machine?: string) => { if (machine && !where.textContent?.includes(machine)) put(where, ", measured on " + machine); };
-    const plot = wayUp(pick, hover), tree = treeList(pick, hover);
+    const plot = wayUp(pick, hover), tree = treeList(pick, hover, query().get("fold") || "", (fold) => keepSoon("fold", fold || null));
     /* The head, and the end of the way up, stand on what was measured of the confirmed version. */
     function tell(): void {
         const words = wayEnd(r, won);

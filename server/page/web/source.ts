@@ -53,9 +53,9 @@ const theme = EditorView.theme({
     ".cm-collapsedLines::before, .cm-collapsedLines::after": {content: "'...'"},
 });
 
-/* Nothing can be typed; keys move, find and scroll. */
-const reading = (label: string): Extension => [
-    cpp(), syntaxHighlighting(colours), device, theme, lineNumbers(), search(), keymap.of(searchKeymap),
+/* Nothing can be typed; keys move, find and scroll. Machine code has no colours of C. */
+const reading = (label: string, isC = true): Extension => [
+    isC ? [cpp(), syntaxHighlighting(colours), device] : [], theme, lineNumbers(), search(), keymap.of(searchKeymap),
     EditorState.readOnly.of(true), EditorView.editable.of(false),
     EditorView.contentAttributes.of({tabindex: "0", "aria-label": label, "aria-readonly": "true"}),
 ];
@@ -99,9 +99,9 @@ function signs(text: string, marks: Marks): Extension {
 
 export interface Source { element: HTMLElement; goTo(line: number): void }
 
-export function sourceView(text: string, marks: Marks): Source {
-    const {host, root} = frame("Source");
-    const view = new EditorView({state: EditorState.create({doc: text, extensions: [reading("Source"), signs(text, marks)]}), root, parent: root});
+export function sourceView(text: string, marks: Marks, label = "Source", isC = true): Source {
+    const {host, root} = frame(label);
+    const view = new EditorView({state: EditorState.create({doc: text, extensions: [reading(label, isC), signs(text, marks)]}), root, parent: root});
     return {element: host, goTo(line) {
         host.scrollIntoView({block: "center"});
         view.dispatch({effects: EditorView.scrollIntoView(view.state.doc.line(Math.min(line, view.state.doc.lines)).from, {y: "center"})});

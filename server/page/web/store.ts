@@ -4,14 +4,14 @@
 
 import {h} from "./dom";
 import {barredRows, marked} from "./marks";
-import type {Answer, Choices, FileData, Measured, Report, Row} from "./data";
+import type {Answer, Choices, FileData, Measured, Report, Row, Version} from "./data";
 
 export interface Store {
     isLive: boolean;
     searches(): Promise<Row[]>;
     report(name: string): Promise<Report>;
     source(commit: string): Promise<string>;
-    version(commit: string): Promise<unknown>;
+    version(commit: string): Promise<Version | null>;
     answers(name: string): Promise<string>;
     choices(name: string, step: number): Promise<Choices | null>;
     measured(commit: string): Promise<Measured | null>;

@@ -4,6 +4,7 @@
 import {strToU8, zipSync} from "fflate";
 import {facts, fileLink, gauge, h, href, isNumber, messageOf, nanoseconds, percent, put, short, table, withInterval, type Child} from "./dom";
 import {medianOf, nameOf, tierOf, type Exported, type Measured, type Report} from "./data";
+import {machineCode} from "./built";
 import {doubtWords, figureOf, ratioOrLoss, warningLines} from "./claims";
 import {keep, query} from "./place";
 import {rooflinePanel} from "./roofline";
@@ -110,6 +111,7 @@ export async function versionView(store: Store, view: HTMLElement, name: string,
         r ? versionMenu(r, "side by side with", null, (other) => { location.hash = beside(other); }) : null];
     put(view, h("h1", {}, "Version " + short(commit)), h("form", {class: "bar", onsubmit: (e) => e.preventDefault()}, links), reasonsPanel(m), diff, own && r ? h("div", {class: "panel"}, stepPanel(store, r, own)) : null,
         looksTable(m), r ? pathTable(r, commit) : null, measuredPanel(m), checkedPanel(m), rooflinePanel(m), exportPanel(store, commit, m?.target || r?.target), h("h2", {}, "Source"), h("p", {}, fileLink(fileName, text)), source.element, marksTable(marks, source),
+        h("h2", {}, "Machine code"), machineCode(store, m?.task || r?.task, m?.target || r?.target, commit),
         h("p", {class: "soft"}, "In git: ", h("code", {}, "git show " + commit), r ? [" In the terminal: ", h("code", {}, "hone log " + nameOf(r) + " --graph")] : null));
     const other = query().get("against");
     if (other) await open(other, other === parent ? "its parent" : other === root ? "the baseline" : short(other));
