@@ -349,7 +349,7 @@ class Describer:
                 break
             sizes[axis] = max(rounded(axis, sizes[axis] // 2), best[axis])
         odd = {**sizes, **{a: max(rounded(a, sizes[a] - sizes[a] // 4), best[a]) for a in self.axes}}
-        return [s for i, s in enumerate((sizes, odd)) if self.is_legal(s) and (i == 0 or s != sizes)]
+        return [s for i, s in enumerate((sizes, odd)) if self.is_legal(s) and (i == 0 or s != sizes)] or [dict(best)]
 
     @staticmethod
     def timed(trial):
