@@ -44,7 +44,7 @@ async function go(): Promise<void> {
         if (isUnknown) put(view, h("h1", {}, "There is no such search"), h("p", {}, "No search is called " + parts[1] + ". ", h("a", {href: "#/"}, "All searches")));
         else put(view, h("h1", {}, "That did not work"), h("p", {class: "bad"}, messageOf(e)), store.isLive ? tokenForm() : null);
     }
-    main.focus({preventScroll: true});
+    if (view.isConnected && !view.contains(document.activeElement)) main.focus({preventScroll: true}); /* unless somebody is in it already */
     if (view.isConnected) scrollBack(y, view);
     performance.mark("shown");
 }
