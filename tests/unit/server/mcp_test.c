@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "server/rpc/mcp_prompts.h"
 #include "server/rpc/mcp_resources.h"
+#include "tests/unit/server/peer_rig.h"
 #include "tests/unit/unit.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/limits.h"
@@ -125,79 +126,11 @@ static const struct hone_tool_set *const sets[] = {&set};
 
 /* ---- transport ---- */
 
-struct rig {
-    char dir[64];
-    struct hone_runtime *runtime;
-    struct hone_mcp mcp;
-    struct hone_peer *peer;
-    pthread_mutex_t lock;
-    char *sent[4096]; /* lock */
-    size_t n_sent;    /* lock */
-    bool was_dropped;
-};
-
-static void keep(void *arg, uint64_t serial, const struct hone_peer_text *message)
-{
-    char *text = message->text;
-    size_t len = message->len;
-    struct rig *rig = arg;
-    ck_assert_uint_eq(serial, 42);
-    ck_assert_uint_eq(strlen(text), len);
-    ck_assert_ptr_null(strchr(text, '\n'));
-    pthread_mutex_lock(&rig->lock);
-    rig->sent[rig->n_sent++] = text;
-    pthread_mutex_unlock(&rig->lock);
-}
-
-static void drop(void *arg, uint64_t serial, const char *why)
-{
-    struct rig *rig = arg;
-    (void)serial;
-    ck_assert_uint_gt(strlen(why), 0);
-    rig->was_dropped = true;
-}
-
-static const struct hone_transport transport = {.send = keep, .drop = drop};
-
 static void rig_open(struct rig *rig)
 {
-    struct hone_err err = HONE_ERR_INIT;
-    *rig = (struct rig){.dir = "/tmp/hone-mcp.XXXXXX"};
-    pthread_mutex_init(&rig->lock, NULL);
-    ck_assert_ptr_nonnull(mkdtemp(rig->dir));
-    char *ws = hone_sprintf("%s/ws", rig->dir);
-    ck_assert_msg(hone_workspace_init(ws, NULL, true, &err) == 0, "%s", err.message);
-    struct hone_app_spec spec = {
-        .workspace_dir = ws, .executor = {.name = "fake"}, .sets = sets, .n_sets = 1};
-    ck_assert_msg(hone_runtime_open(&spec, &rig->runtime, &err) == 0, "%s", err.message);
-    free(ws);
-    rig->mcp = (struct hone_mcp){.runtime = rig->runtime, .caller = "test"};
-    struct hone_peer_spec peer_spec = {
-        .transport = &transport,
-        .transport_arg = rig,
-        .serial = 42,
-        .handler = &hone_mcp_handler,
-        .handler_arg = &rig->mcp,
-        .parsers = hone_runtime_lane(rig->runtime, HONE_LANE_QUICK),
-    };
-    rig->peer = hone_peer_new(&peer_spec);
-}
-
-static void rig_close(struct rig *rig)
-{
-    char command[128];
-    hone_peer_close(rig->peer);
-    hone_runtime_close(rig->runtime);
-    for (size_t i = 0; i < rig->n_sent; i++)
-        free(rig->sent[i]);
-    snprintf(command, sizeof(command), "rm -rf %s", rig->dir);
-    ck_assert_int_eq(system(command), 0);
-    pthread_mutex_destroy(&rig->lock);
-}
-
-static void say(struct rig *rig, const char *text)
-{
-    hone_peer_receive(rig->peer, text, strlen(text));
+    rig_start(rig, (struct hone_app_spec){.sets = sets, .n_sets = 1},
+              (struct hone_mcp){.runtime = NULL});
+    rig->may_drop = true;
 }
 
 /* Says it, waits until nothing is in flight, gives what was sent last ("" for nothing new). */
