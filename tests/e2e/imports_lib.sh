@@ -2,10 +2,7 @@
 # Shared by the tests of hone task import: a workspace without packs, and what the table $said of an import says. Sourced
 # after lib.sh; skips without a Python with torch.
 # shellcheck shell=sh
-if ! "$HONE" doctor 2>/dev/null | grep -q '^ok *torch .*Python'; then
-    echo "1..0 # SKIP no Python with torch"
-    exit 77
-fi
+needs_torch
 export HONE_WORKSPACE=$WS
 "$HONE" init "$WS" --no-packs >/dev/null 2>&1 || exit 1
 

@@ -24,6 +24,13 @@ finish() {
     [ "$TAP_BAD" = 0 ]
 }
 
+# Skips the test where hone finds no Python with torch.
+needs_torch() {
+    "$HONE" doctor 2>/dev/null | grep -q '^ok *torch .*Python' && return
+    echo "1..0 # SKIP no Python with torch"
+    exit 77
+}
+
 # The text of a file as a JSON string.
 json_text() {
     awk 'BEGIN { ORS = ""; print "\"" }

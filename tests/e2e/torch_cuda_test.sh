@@ -6,10 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/lib.sh
-if ! "$HONE" doctor 2>/dev/null | grep -q '^ok *torch .*Python'; then
-    echo "1..0 # SKIP no Python with torch"
-    exit 77
-fi
+needs_torch
 HONE_CUDA_LIB=$(realpath "${HONE_BUILD:-build}")/cuda_emulator
 export HONE_CUDA_LIB
 [ -e "$HONE_CUDA_LIB/libcuda.so.1" ] || { echo "1..0 # SKIP no emulator in $HONE_CUDA_LIB"; exit 77; }
@@ -55,7 +52,7 @@ sed -i 's/"rows":512,"columns":2048/"rows":6,"columns":9/; s/"rows":384,"columns
 sed -i 's/"rtol":[^,}]*/"rtol": 0.03/; s/"rel_l2":[^,}]*/"rel_l2": 0.02/' "$pack/task.json"
 said=
 verify() { # verify FILE: verdict and reason
-    awk 'BEGIN { ORS = ""; print "{\"task\":\"many\",\"target\":\"cuda\",\"source\":\"" } { gsub(/\\/, "&&"); gsub(/"/, "\\\""); gsub(/\t/, "\\t"); print $0 "\\n" } END { print "\"}" }' "$1" >"$ROOT/arguments.json"
+    printf '{"task":"many","target":"cuda","source":%s}' "$(json_text "$1")" >"$ROOT/arguments.json"
     "$HONE" call kernel_verify "@$ROOT/arguments.json" 2>"$ROOT/stderr" >"$ROOT/answer"
     echo "$(json_get verdict <"$ROOT/answer")/$(json_get reason <"$ROOT/answer")"
 }

@@ -6,10 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/lib.sh
-if ! "$HONE" doctor 2>/dev/null | grep -q '^ok *torch .*Python'; then
-    echo "1..0 # SKIP no Python with torch"
-    exit 77
-fi
+needs_torch
 export HONE_WORKSPACE=$WS
 "$HONE" init "$WS" --no-packs >/dev/null 2>&1 || exit 1
 mkdir "$ROOT/good" "$ROOT/bad"

@@ -607,7 +607,9 @@ def describe(text, wanted_name):
     kernel, device_kernel = naive.kernels(d.first, pack)
     width = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "int32": 4, "int64": 8, "int16": 2}
     total = moved(pack, width)
-    lines = [{here: size[there] for here, there in pack.record["axes"].items() if there in d.axes} for size in d.sizes]
+
+    def lines(sizes):
+        return [{here: size[there] for here, there in pack.record["axes"].items() if there in d.axes} for size in sizes]
     said = {} if form is None else {
         "module": text, "description": form.description,
         "stored": [{**s, "input": pack.by_argument[s["input"]]} for s in form.stored if s["input"] in pack.by_argument]}
@@ -617,9 +619,8 @@ def describe(text, wanted_name):
                    for c in kept]
     return {
         **said, "constraints": constraints, "name": pack.name, "axes": pack.axes, "inputs": pack.inputs, "outputs": pack.outputs, "scalars": pack.scalars,
-        "bytes": total, "workloads": lines, "record": MARK + json.dumps(pack.record),
-        "naive": kernel, "naive_cuda": device_kernel, "device_workloads": [
-            {here: size[there] for here, there in pack.record["axes"].items() if there in d.axes} for size in d.device_workloads(pack)],
+        "bytes": total, "workloads": lines(d.sizes), "record": MARK + json.dumps(pack.record),
+        "naive": kernel, "naive_cuda": device_kernel, "device_workloads": lines(d.device_workloads(pack)),
     }
 
 

@@ -174,6 +174,11 @@ class Writer:
         self.passes[value.name], self.steps[key] = (steps, tensors), steps
         return value
 
+    def body(self, lines):
+        """Of a kernel: its inputs, what may go unused, its calls."""
+        n, unused = self.n_head_lines, ["    (void)%s;" % name for name in list(self.pack.axes) + self.heads]
+        return "\n".join(lines[:n] + unused + [line for line in lines[n:] if line])
+
     def key_of(self, known):
         return self.own[known].split("(")[0].split()[-1]
 
@@ -765,11 +770,5 @@ def text(w, pack, result):
         end.append("    for (int64_t i = 0; i < n_count(%s); i++)\n        %s[i] = %s;" % (
             value.name, name, READ[tensor["dtype"]][2] % (value.name + ".v[i]")))
     end += ["    free(%s.v);" % name for name in w.temps]
-    given = ["const %s *%s" % (READ[t["dtype"]][0], name) for name, t in pack.inputs.items()]
-    given += ["%s *%s" % (READ[t["dtype"]][0], name) for name, t in pack.outputs.items()]
-    given += ["float " + name for name in pack.scalars] + ["int64_t " + name for name in pack.axes]
-    unused = ["    (void)%s;" % name for name in list(pack.axes) + w.heads]
-    n = w.n_head_lines
     parts = [PARTS[name] for name in w.used] + list(w.own.values())
-    return "%s%s\nvoid %s(%s)\n{\n%s\n}\n" % (BASE, "".join(parts), pack.name, ", ".join(given),
-                                             "\n".join(w.lines[:n] + unused + [line for line in w.lines[n:] if line] + end))
+    return "%s%s\nvoid %s(%s)\n{\n%s\n}\n" % (BASE, "".join(parts), pack.name, naive_cuda.parameters(pack, READ), w.body(w.lines + end))

@@ -19,6 +19,13 @@ def spoken(line):
     return re.sub(r"^(    struct nt \w+ = n_\w+\(.*)\);$", r"\1, w);", line)
 
 
+def parameters(pack, read):
+    """Of the kernel that the task wants, in C or in CUDA; read: how elements are kept there."""
+    given = ["const %s *%s" % (read[t["dtype"]][0], name) for name, t in pack.inputs.items()]
+    given += ["%s *%s" % (read[t["dtype"]][0], name) for name, t in pack.outputs.items()]
+    return ", ".join(given + ["float " + name for name in pack.scalars] + ["int64_t " + name for name in pack.axes])
+
+
 def steps_of(steps, place):
     return "    (void)x;\n%s    %s = %s;\n" % ("".join("    x = %s;\n" % step for step in steps[:-1]), place, steps[-1])
 
@@ -129,15 +136,12 @@ def text(w, pack, result):
         own.append("__global__ void k_out_%s(struct nt a, %s *y)\n{\n%s    y[e] = %s;\n}\n" % (
             name, kept, EACH % "n_count(a)", written % "a.v[e]"))
         end.append((LAUNCH % ("k_out_" + name, value.name, "%s, %s" % (value.name, name))).rstrip("\n"))
-    given = ["const %s *%s" % (READ[t["dtype"]][0], name) for name, t in inputs]
-    given += ["%s *%s" % (READ[t["dtype"]][0], name) for name, t in outputs]
-    given += ["float " + name for name in pack.scalars] + ["int64_t " + name for name in pack.axes]
-    names = [name for name, _ in inputs + outputs] + list(pack.scalars) + list(pack.axes)
-    unused = ["    (void)%s;" % name for name in list(pack.axes) + w.heads]
-    n = w.n_head_lines
+    given = parameters(pack, READ)
+    names = ", ".join([name for name, _ in inputs + outputs] + list(pack.scalars) + list(pack.axes))
+    parts = used_parts([part for part in w.used if part not in EPILOGUES or part + "(" in calls])
     return ("%s%s%s%s\nstatic void n_module(%s, struct nw *w)\n{\n%s\n}\n\n"
             "extern \"C\" void %s(%s, cudaStream_t stream)\n{\n    void *base = nullptr;\n    struct nw work = {nullptr, 0, nullptr, stream};\n"
             "    n_module(%s, &work);\n    cudaMallocAsync(&base, (size_t)work.used + 256, stream);\n"
             "    work = {(char *)base, 0, nullptr, stream};\n    n_module(%s, &work);\n    cudaFreeAsync(base, stream);\n}\n" % (
-                "".join(HEADS[t] for t in sorted(types) if t in HEADS), BASE, used_parts([part for part in w.used if part not in EPILOGUES or part + "(" in calls]), "".join(own), ", ".join(given),
-                "\n".join(lines[:n] + unused + [line for line in lines[n:] if line] + end), pack.name, ", ".join(given), ", ".join(names), ", ".join(names)))
+                "".join(HEADS[t] for t in sorted(types) if t in HEADS), BASE, parts, "".join(own), given, w.body(lines + end), pack.name,
+                given, names, names))

@@ -81,23 +81,25 @@ char *hone_gpu_driver_dir(void)
     return dir;
 }
 
-/* Local configuration that the driver or the emulator reads goes along. Lazy loading could block
- * behind a closed gate; a compile cache needs a home. */
-static size_t make_env(const char **env, size_t max)
+size_t hone_gpu_pass_env(const char **env, size_t n, size_t max)
 {
-    static const char *const fixed[] = {"PATH=/usr/bin:/bin", "LANG=C", "CUDA_MODULE_LOADING=EAGER",
-                                        "CUDA_CACHE_DISABLE=1"};
     static const char *const passed[] = {
         "CUDA_VISIBLE_DEVICES=", "CUDA_DEVICE_ORDER=", "HONE_EMULATOR_"};
-    size_t n = 0;
-    for (size_t i = 0; i < HONE_COUNTOF(fixed); i++)
-        env[n++] = fixed[i];
     for (char **own = environ; *own != NULL; own++)
         for (size_t i = 0; i < HONE_COUNTOF(passed) && n + 1 < max; i++)
             if (strncmp(*own, passed[i], strlen(passed[i])) == 0)
                 env[n++] = *own;
     env[n] = NULL;
     return n;
+}
+
+/* Lazy loading could block behind a closed gate; a compile cache needs a home. */
+static size_t make_env(const char **env, size_t max)
+{
+    static const char *const fixed[] = {"PATH=/usr/bin:/bin", "LANG=C", "CUDA_MODULE_LOADING=EAGER",
+                                        "CUDA_CACHE_DISABLE=1"};
+    memcpy(env, fixed, sizeof fixed);
+    return hone_gpu_pass_env(env, HONE_COUNTOF(fixed), max);
 }
 
 static int start_jail(struct hone_gpu_arm *arm, int helper_socket, struct hone_err *err)

@@ -24,7 +24,7 @@
 #define BLOCK_NS  (5 * HONE_NS_PER_MS)
 #define ANSWER_MS 90000 /* to load torch, build a module or time a block */
 #define MAX_LINE  2048
-#define MAX_ENV   16
+#define MAX_ENV   64
 
 struct hone_gpu_torch {
     struct hone_jail *jail;
@@ -42,20 +42,6 @@ void hone_gpu_torch_free(struct hone_gpu_torch *torch)
     free(torch);
 }
 
-/* The interpreter's, and which device is the runner's. */
-static void make_env(struct hone_judge *judge, const char *ret[MAX_ENV])
-{
-    static const char *const passed[] = {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"};
-    const char *const *own = hone_python_env(judge->oracle.python, judge->pool);
-    size_t n = 0;
-    for (; own[n] != NULL && n + HONE_COUNTOF(passed) + 1 < MAX_ENV; n++)
-        ret[n] = own[n];
-    for (size_t i = 0; i < HONE_COUNTOF(passed); i++)
-        if (getenv(passed[i]) != NULL)
-            ret[n++] = hone_pool_printf(judge->pool, "%s=%s", passed[i], getenv(passed[i]));
-    ret[n] = NULL;
-}
-
 static int start_jail(struct hone_judge *judge, struct hone_gpu_torch *torch, int its_socket,
                       struct hone_err *err)
 {
@@ -64,7 +50,13 @@ static int start_jail(struct hone_judge *judge, struct hone_gpu_torch *torch, in
     HONE_AUTOFREE char *folder = hone_sprintf("%s/open/run-%s", judge->dir, judge->oracle.folder);
     HONE_AUTOFREE char *driver = hone_gpu_driver_dir();
     const char *env[MAX_ENV];
-    make_env(judge, env);
+    const char *const *own = hone_python_env(python, judge->pool);
+    size_t n = 0;
+    while (own[n] != NULL && n + 1 < MAX_ENV) {
+        env[n] = own[n];
+        n++;
+    }
+    (void)hone_gpu_pass_env(env, n, MAX_ENV);
     const struct hone_jail_spec spec = {.profile = HONE_JAIL_DEVICE,
                                         .allow_weak = judge->job->allow_weak_jail,
                                         .argv = argv,
@@ -80,7 +72,7 @@ static int start_jail(struct hone_judge *judge, struct hone_gpu_torch *torch, in
     return hone_jail_start(&spec, &torch->jail, err);
 }
 
-/* NULL: it does not start here. */
+/* Lost at once where it does not start here. */
 static struct hone_gpu_torch *start(struct hone_judge *judge)
 {
     struct hone_gpu_torch *torch = hone_calloc(1, sizeof *torch);
