@@ -154,12 +154,13 @@ static void send_message(void *arg, uint64_t serial, const struct hone_peer_text
         .call_id = sent->call_id != NULL ? hone_strdup(sent->call_id) : NULL,
         .is_answer = sent->is_answer,
         .error_number = sent->error_number};
-    if (pthread_equal(pthread_self(), ws->loop)) {
+    pthread_mutex_lock(&ws->lock);
+    bool was_empty = !ws->outbox;
+    if (was_empty && pthread_equal(pthread_self(), ws->loop)) { /* else behind what waits */
+        pthread_mutex_unlock(&ws->lock);
         enqueue(ws, message);
         return;
     }
-    pthread_mutex_lock(&ws->lock);
-    bool was_empty = !ws->outbox;
     *ws->outbox_tail = message;
     ws->outbox_tail = &message->next;
     pthread_mutex_unlock(&ws->lock);

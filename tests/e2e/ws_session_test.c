@@ -214,20 +214,22 @@ START_TEST(calls_of_a_connection_are_limited)
 END_TEST
 
 /* A message too large for the loop thread is parsed elsewhere; what comes behind it still comes
- * after it. */
+ * after it, also when it comes just as the first one's answer is on its way to the loop. */
 START_TEST(large_messages_keep_their_order)
 {
     struct served served = {.pid = 0};
     start(&served);
     int fd = ws_open_session(&served);
-    size_t len = 2000000;
+    enum { ROUNDS = 200, US_APART = 10 };
+    size_t len = 100000;
     char *text = malloc(len + 300);
     int n = snprintf(text, 300,
                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"pad\":\"");
     memset(text + n, 'a', len);
     strcpy(text + (size_t)n + len, "\"}}");
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         ws_send(fd, text);
+        usleep((unsigned)round * US_APART);
         ws_send(fd, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
         for (int id = 1; id <= 2; id++) {
             char wanted[64];
