@@ -5,7 +5,7 @@
 
 #include "server/table.h"
 #include "server/verb.h"
-#include "tools/torch/model.h"
+#include "tools/import/model.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 #include "workspace/base/text.h"

@@ -9,8 +9,8 @@
 
 #include "agents/suite/suite.h"
 #include "server/verb_search.h"
+#include "tools/import/import.h"
 #include "tools/launch/devices.h"
-#include "tools/torch/import.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"

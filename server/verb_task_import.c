@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include "server/verb_task.h"
-#include "tools/torch/import.h"
-#include "tools/torch/model.h"
+#include "tools/import/import.h"
+#include "tools/import/model.h"
 #include "workspace/base/file.h"
 
 struct row {                          /* of the table: one file of a folder */

@@ -8,9 +8,9 @@
  *           Negative only for HONE_E_CANCEL, with err set. ret's strings live in the pool.
  *           on_progress (may be NULL) is called on the thread that called run, before run returns.
  *   probe   What this machine gives, as JSON (device_info); owned by the caller.
- *   describe  What a PyTorch module takes and gives, as JSON (tools/torch/import.h), or {"error"}
+ *   describe  What a PyTorch module takes and gives, as JSON (tools/import/import.h), or {"error"}
  *           or {"refused"}; owned by the caller. NULL: this executor has no such thing.
- *   model   The answer to a question about a whole model (tools/torch/model.h), like describe; folder
+ *   model   The answer to a question about a whole model (tools/import/model.h), like describe; folder
  *           holds the question. NULL likewise.
  *   close   Frees the cookie; may be NULL.
  *

@@ -45,9 +45,9 @@ workspace: $history
 tools/format: $format
 tools/launch: $launch
 tools/task: tools/task $tools
-tools/torch: tools/torch tools/task $tools
+tools/import: tools/import tools/task $tools
 tools/export: tools/export tools/task $tools
-tools: tools/export tools/task tools/torch $tools
+tools: tools/export tools/task tools/import $tools
 tools/runner/jail: $jail
 tools/runner/binary: $binary
 tools/runner/build: $builds
@@ -81,7 +81,7 @@ server/access: $access
 server/page: $page
 server/exchange: $exchange
 server/rpc: $rpc
-server: server agents/knowledge agents/suite agents/tools agents/offline tools/export tools/task tools/torch $rpc
+server: server agents/knowledge agents/suite agents/tools agents/offline tools/export tools/task tools/import $rpc
 "
 
 # beginning of a header's name: the only files that may include it (| between several)

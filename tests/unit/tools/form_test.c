@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/torch/form.h"
+#include "tools/import/form.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 

@@ -772,7 +772,7 @@ START_TEST(waiting)
 END_TEST
 
 /* Last: every tool of the set was called with success by a test above; a tool without a test fails
- * here (task_import: torch_import_test.c). */
+ * here (task_import: import_test.c). */
 START_TEST(every_tool_is_exercised)
 {
     HONE_AUTOFREE char *called = NULL;

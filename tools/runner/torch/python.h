@@ -36,9 +36,9 @@ int hone_python_ask(const char *word, const char *dir, int out, struct hone_err 
 /* What landed in out as one line on stdout, or {"error"} where code or the text is bad. */
 void hone_python_print(int code, int out, struct hone_err *err);
 /* `hone-runner --torch FILE.py [NAME]`: what a module takes and gives, as one JSON line on stdout
- * (tools/torch/import.h). Exit status 0 also where the module is refused. */
+ * (tools/import/import.h). Exit status 0 also where the module is refused. */
 int hone_role_torch(int argc, char **argv);
-/* `hone-runner --model FOLDER`: one question about a whole model (tools/torch/model.h). FOLDER holds
+/* `hone-runner --model FOLDER`: one question about a whole model (tools/import/model.h). FOLDER holds
  * module.py, request.json and for each swap N a folder swapN with export.py and kernel.c, which is
  * compiled in the jail by the words of the request. Prints as --torch does. */
 int hone_role_model(int argc, char **argv);

@@ -6,8 +6,8 @@
  * request.json {"ask", "path", "threads", "rows", "bytes", "tolerance", "swaps": [{"path",
  * "compile"}]}, and swapN/export.py, swapN/kernel.c. Nothing of an answer is trusted; no verdict
  * rests on one. Everything runs on the CPU: the jail shows no device. */
-#ifndef HONE_TOOLS_TORCH_MODEL_H
-#define HONE_TOOLS_TORCH_MODEL_H
+#ifndef HONE_TOOLS_IMPORT_MODEL_H
+#define HONE_TOOLS_IMPORT_MODEL_H
 
 #include "tools/executor.h"
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/import/form.h"
 #include "tools/task/task_new.h"
-#include "tools/torch/form.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 #include "workspace/base/text.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A description of a module becomes the files of a pack. */
-#include "tools/torch/import.h"
+#include "tools/import/import.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/import/form.h"
 #include "workspace/base/file.h"
 #include "workspace/base/json.h"
 #include "workspace/base/limits.h"
-#include "tools/torch/form.h"
 #include "workspace/task/task.h"
 
 /* Files that are named alike in every problem: the folder has the problem's name. */

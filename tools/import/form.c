@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/torch/form.h"
+#include "tools/import/form.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,11 +6,11 @@
  * task.json, workloads.jsonl, oracle.py (the file itself behind one line that tells which input is
  * which part of the state), kernels/naive.c and kernels/naive.cu. Nothing of the description is trusted: the pack is
  * loaded as any other afterwards. docs/tasks.md, "torch". */
-#ifndef HONE_TOOLS_TORCH_IMPORT_H
-#define HONE_TOOLS_TORCH_IMPORT_H
+#ifndef HONE_TOOLS_IMPORT_IMPORT_H
+#define HONE_TOOLS_IMPORT_IMPORT_H
 
 #include "tools/executor.h"
-#include "tools/torch/form.h"
+#include "tools/import/form.h"
 #include "workspace/workspace.h"
 
 struct hone_torch_place {

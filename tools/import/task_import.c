@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/torch/import.h"
+#include "tools/import/import.h"
 #include "tools/tools.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/torch/import.h"
+#include "tools/import/import.h"
 #include "workspace/base/file.h"
 #include "workspace/task/task.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/torch/model.h"
+#include "tools/import/model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
  *
  *     const struct hone_form *form = hone_form_of("suite/definitions/norm.json");     NULL: none
  *     hone_torch_place(&(struct hone_torch_place){.form = form, ...}, err); */
-#ifndef HONE_TOOLS_TORCH_FORM_H
-#define HONE_TOOLS_TORCH_FORM_H
+#ifndef HONE_TOOLS_IMPORT_FORM_H
+#define HONE_TOOLS_IMPORT_FORM_H
 
 #include "workspace/base/json.h"
 #include "workspace/base/buf.h"

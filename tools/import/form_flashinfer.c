@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/torch/form.h"
+#include "tools/import/form.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 #include "workspace/task/stored.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/torch/model.h"
+#include "tools/import/model.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An imported pack's way into the workspace. */
-#include "tools/torch/import.h"
+#include "tools/import/import.h"
 
 #include "tools/task/task_new.h"
 #include "workspace/base/clock.h"
