@@ -414,6 +414,15 @@ static int check_names(const struct work *w, struct hone_err *err)
                                "the report names outputs that task '%s' has not", w->task->name);
 }
 
+static bool is_too_wide(const struct hone_calibrate *ret)
+{
+    const struct hone_calibrate_tolerance *all = ret->tolerances.v;
+    for (size_t o = 0; o < ret->tolerances.n; o++)
+        if (all[o].rtol > fmax(HONE_CALIBRATE_MOST_RTOL, all[o].now_rtol))
+            return true;
+    return false;
+}
+
 /* The first output that honest kernels fail; 0: none. */
 static size_t first_tight(const struct hone_calibrate *ret)
 {
@@ -470,6 +479,7 @@ int hone_calibrate_judge(const struct hone_task *task, const struct hone_report 
     use_proposal(&w);
     start_answers(ret);
     judge_answers(&w);
+    ret->is_fit = ret->is_fit && !is_too_wide(ret);
     ret->is_honest_now = true;
     for (size_t o = 0; o < task->n_outputs; o++)
         ret->is_honest_now = ret->is_honest_now && hone_calibrate_noise(ret, o, pool) == NULL;

@@ -46,9 +46,10 @@ struct hone_calibrate_options {
     void *progress_arg;
     const struct hone_cancel *cancel; /* may be NULL */
 };
-#define HONE_CALIBRATE_MARGIN 2.0
-#define HONE_CALIBRATE_MS     60000
-#define HONE_CALIBRATE_HIDDEN 4
+#define HONE_CALIBRATE_MARGIN    2.0
+#define HONE_CALIBRATE_MS        60000
+#define HONE_CALIBRATE_HIDDEN    4
+#define HONE_CALIBRATE_MOST_RTOL 0.25 /* a wider proposal tells no answer from another */
 #define HONE_CALIBRATE_FLUSHED                                                                     \
     "\"special_values\": [] in task.json leaves denormals out: -ffast-math flushes them to zero. " \
     "Or "                                                                                          \
@@ -83,7 +84,8 @@ struct hone_calibrate {
     const char *task, *hash, *target, *device, *compiler, *date;
     double margin;
     int64_t n_seeds;
-    bool is_fit;        /* no answer is refused with the proposal */
+    bool is_fit;        /* no answer is refused with the proposal, which is no wider than
+                           HONE_CALIBRATE_MOST_RTOL */
     bool is_fit_now;    /* nor with the tolerances that are there */
     bool is_honest_now; /* every honest error is within the tolerance that is there */
     bool is_flushed;    /* but for content of denormals: -ffast-math flushes them to zero */
@@ -130,8 +132,9 @@ bool hone_calibrate_is_flushed(const struct hone_calibrate *calibrate);
  * refuses them; NULL: it does not. In the pool. */
 const char *hone_calibrate_noise(const struct hone_calibrate *calibrate, size_t output,
                                  struct hone_pool *pool);
-/* "y=1.2e-05,1e-30, S=...": the proposed tolerances of float outputs, as task_new takes them; NULL:
- * not fit, or no change. In the pool. */
+/* "y=1.2e-05,1e-30 S=...": tolerances of float outputs, as task_new takes them, for a calibration
+ * that was short: up to 30 times what is proposed above, half of the way to the nearest answer that
+ * must fail. NULL: not fit, or no change. In the pool. */
 const char *hone_calibrate_proposal(const struct hone_task *task,
                                     const struct hone_calibrate *calibrate, struct hone_pool *pool);
 /* Everything as lines of text for a terminal; owned. */

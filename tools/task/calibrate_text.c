@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define MOST_REFUSALS 12 /* lines; the rest is counted */
+#define MOST_MIDDLE   30
 
 /* clang-format off */
 const struct hone_field hone_calibrate_row_fields[HONE_CALIBRATE_ROW_N_FIELDS] = {
@@ -89,6 +90,15 @@ const char *hone_calibrate_noise(const struct hone_calibrate *calibrate, size_t 
                             all[output].noise, all[output].output, where, all[output].now_rtol);
 }
 
+/* A short calibration has not seen the worst content. So what it proposes is the middle, as ratios
+ * go, between the proposal and the nearest answer that must fail. */
+static double middle(const struct hone_calibrate *calibrate)
+{
+    double nearest =
+        fmin(calibrate->trivial, calibrate->lower); /* fmin takes a number over a NaN */
+    return isnan(nearest) ? 1 : fmin(fmax(sqrt(nearest), 1), MOST_MIDDLE);
+}
+
 const char *hone_calibrate_proposal(const struct hone_task *task,
                                     const struct hone_calibrate *calibrate, struct hone_pool *pool)
 {
@@ -100,7 +110,8 @@ const char *hone_calibrate_proposal(const struct hone_task *task,
             continue;
         const char *atol = all[o].atol > 0 ? hone_pool_printf(pool, ",%.2g", all[o].atol) : "";
         text = hone_pool_printf(pool, "%s%s%s=%.2g%s", text != NULL ? text : "",
-                                text != NULL ? " " : "", all[o].output, all[o].rtol, atol);
+                                text != NULL ? " " : "", all[o].output,
+                                all[o].rtol * middle(calibrate), atol);
     }
     return text;
 }

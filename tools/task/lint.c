@@ -677,6 +677,8 @@ static int try_answers(struct work *w, struct hone_err *err)
              "could not be judged: %s", why.message);
     if (code == 0)
         note_tighter(w, &calibrate);
+    if (code == 0 && (!calibrate.is_fit_now || !calibrate.is_honest_now) && !calibrate.is_flushed)
+        w->ret->proposed = hone_calibrate_proposal(w->task, &calibrate, w->pool);
     const struct hone_calibrate_answer *all = calibrate.answers.v;
     for (size_t i = 0; i < calibrate.answers.n; i++)
         if (all[i].is_refused_now)

@@ -54,7 +54,9 @@ struct hone_lint {
     double call_ns;   /* of the baseline at the last size for the CPU, the fastest of some that are
                          warm; 0: not timed */
     double check_ns;  /* of one content there: to fill, to call and to compare with the reference */
-    const char *task; /* name; NULL when the pack does not load */
+    const char *proposed; /* tolerances by a short calibration, as task_new takes them, where those
+                             that are there are refused: "y=1e-6,1e-30 s=1e-7"; NULL: none */
+    const char *task;     /* name; NULL when the pack does not load */
     const char *hash;
     struct hone_array findings; /* of struct hone_lint_finding, errors first */
     struct hone_array trials;   /* of struct hone_lint_trial */

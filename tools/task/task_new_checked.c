@@ -26,7 +26,10 @@ struct guesses {
     const char *inouts[HONE_LIMIT_TENSORS];
     const char *wider; /* what options.tolerances points to once it was widened */
     size_t n_widened;
-    const char *notes[HONE_LIMIT_TENSORS + 4]; /* one for each thing learnt */
+    const char *measured[HONE_LIMIT_TENSORS]; /* what options.tolerances points to once the lint
+                                                 proposed one */
+    bool is_measured;
+    const char *notes[HONE_LIMIT_TENSORS + 5]; /* one for each thing learnt */
     size_t n_notes;
     const char *timed;         /* the note of how long a call takes; NULL: sizes are not fitted */
     hone_task_check_fn *check; /* NULL: none */
@@ -57,10 +60,14 @@ static const char *unwritten_output(const struct hone_task_new_options *options,
 /* The next wider tolerance, where none was given. */
 static const char *const rungs[] = {"4e-4", "1.6e-3"};
 
+static bool is_tolerance_given(const struct guesses *g)
+{
+    return g->options.tolerances.n > 0 && g->n_widened == 0 && !g->is_measured;
+}
+
 static bool may_widen(const struct guesses *g)
 {
-    bool was_given = g->options.tolerances.n > 0 && g->n_widened == 0;
-    return !was_given && g->n_widened < HONE_COUNTOF(rungs);
+    return !is_tolerance_given(g) && !g->is_measured && g->n_widened < HONE_COUNTOF(rungs);
 }
 
 static bool widen(struct guesses *g, const struct hone_lint *lint, struct hone_pool *pool)
@@ -74,6 +81,27 @@ static bool widen(struct guesses *g, const struct hone_lint *lint, struct hone_p
         "the function itself errs by more than the tolerance that was guessed, as long sums of "
         "float do: once more with %s (--tolerance gives another)",
         g->wider);
+    return true;
+}
+
+/* What the lint's calibration proposes, where none was given and the guess is refused. */
+static bool take_proposal(struct guesses *g, const struct hone_lint *lint, struct hone_pool *pool)
+{
+    if (!lint->proposed || g->is_measured || is_tolerance_given(g))
+        return false;
+    g->is_measured = true;
+    g->options.tolerances = (struct hone_strs){g->measured, 0};
+    const char *word = lint->proposed;
+    while (*word && g->options.tolerances.n < HONE_COUNTOF(g->measured)) {
+        size_t len = strcspn(word, " ");
+        g->measured[g->options.tolerances.n++] = hone_pool_strndup(pool, word, len);
+        word += len + strspn(word + len, " ");
+    }
+    g->notes[g->n_notes++] = hone_pool_printf(
+        pool,
+        "the lint refuses the tolerance that was guessed: once more with %s, which honest kernels "
+        "need by a short calibration (--tolerance gives another)",
+        lint->proposed);
     return true;
 }
 
@@ -229,7 +257,7 @@ static int learn(struct guesses *g, struct hone_pool *pool, struct hone_task_new
                                               .objects_dir = g->objects_dir};
         rc = g->check(g->arg, g->options.dir, &scope, pool, lint, err);
     } while (rc == 0 && (widen(g, lint, pool) || leave_out_denormals(g, lint) ||
-                         take_as_input(g, lint, pool)));
+                         take_as_input(g, lint, pool) || take_proposal(g, lint, pool)));
     return rc;
 }
 
@@ -268,7 +296,7 @@ static int shrink(struct guesses *g, struct guesses *small, const struct guesses
     const struct hone_lint was = *lint;
     start(small, &g->options, g);
     small->options.tolerances = (struct hone_strs){NULL, 0};
-    if (g->n_widened == 0)
+    if (is_tolerance_given(g))
         small->options.tolerances = g->options.tolerances;
     small->options.cost = ret->cost / SMALLER;
     small->timed = "sizes are smaller than a timing should have: the lint refuses the function at "

@@ -238,6 +238,41 @@ START_TEST(fit_with_the_proposal)
 }
 END_TEST
 
+/* The way to the nearest answer that must fail is halved, by at most 30 times. */
+START_TEST(what_a_short_calibration_proposes)
+{
+    static const struct {
+        double answer, most, least; /* factor of the answer with the proposal 6e-6 */
+    } rows[] = {{1, 1.8e-4, 1.8e-4}, {6e-4, 6.1e-5, 5.9e-5}, {7e-6, 6.6e-6, 6.4e-6}};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct bench b;
+        set_up(&b, false);
+        b.answer.worst = rows[i].answer;
+        judged(&b, 2);
+        const char *text = hone_calibrate_proposal(b.task, &b.out, b.pool);
+        double rtol = 0;
+        ck_assert_int_eq(sscanf(text ? text : "", "C=%lf,1e-30", &rtol), 1);
+        ck_assert_msg(rtol >= rows[i].least && rtol <= rows[i].most, "row %zu: %s", i, text);
+        tear_down(&b);
+    }
+}
+END_TEST
+
+/* What excuses everything is no proposal. */
+START_TEST(a_proposal_has_an_end)
+{
+    for (int is_beyond = 0; is_beyond <= 1; is_beyond++) {
+        struct bench b;
+        set_up(&b, false);
+        b.noise[1].worst = HONE_CALIBRATE_MOST_RTOL / 2 * (is_beyond ? 1.1 : 0.99);
+        judged(&b, 2);
+        ck_assert(b.out.is_fit == !is_beyond);
+        ck_assert((hone_calibrate_proposal(b.task, &b.out, b.pool) == NULL) == is_beyond);
+        tear_down(&b);
+    }
+}
+END_TEST
+
 START_TEST(nothing_measured)
 {
     struct bench b;
@@ -351,4 +386,5 @@ START_TEST(advice_by_output)
 END_TEST
 
 UNIT_MAIN("calibrate", proposal_by_type, another_target, refusals, fit_with_the_proposal,
-          nothing_measured, written, flushed_denormals, advice_by_output)
+          what_a_short_calibration_proposes, a_proposal_has_an_end, nothing_measured, written,
+          flushed_denormals, advice_by_output)

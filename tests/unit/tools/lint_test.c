@@ -200,7 +200,7 @@ static void check_fix(const struct hone_lint *lint, const char *kernel, const ch
 {
     static const struct {
         const char *kernel, *fix;
-    } rows[] = {{"zeros", "proposes C=2.4e-07,1e-30 (--tolerance)"},
+    } rows[] = {{"zeros", "proposes C=7.2e-06,1e-30 (--tolerance)"},
                 {"lower_precision", "Tighten the tolerance"},
                 {"not_a_number", "the role positive"}};
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++)

@@ -13,7 +13,9 @@ struct world {
     double round_ns, calls_a_check, fixed_ns, power; /* of the product of all axes: the rounds */
     bool is_wrong;                                   /* the baseline is not timed */
     double most_elements;                            /* that the lint admits; 0: any number */
-    double call_ns, rounds, elements;                /* at the last size that was looked at */
+    double most_rtol;                 /* that it admits, and then proposes 3e-6; 0: any */
+    double rtol;                      /* of the first output at the last lint */
+    double call_ns, rounds, elements; /* at the last size that was looked at */
     int n_looks, n_lints;
 };
 
@@ -45,6 +47,13 @@ static int check(void *arg, const char *dir, const struct hone_lint_scope *scope
         static struct hone_lint_finding finding = {
             .severity = "error", .where = "kernel answers", .message = "", .fix = ""};
         *ret = (struct hone_lint){.was_run = true, .findings = {&finding, 1}};
+    }
+    world->rtol = task->tolerance[0].rtol;
+    if (!is_baseline_alone && world->most_rtol > 0 && world->rtol > world->most_rtol) {
+        static struct hone_lint_finding finding = {
+            .severity = "error", .where = "kernel answers", .message = "", .fix = ""};
+        *ret = (struct hone_lint){
+            .was_run = true, .proposed = "y=3e-6,1e-30", .findings = {&finding, 1}};
     }
     if (is_baseline_alone && !world->is_wrong) {
         ret->call_ns = world->call_ns;
@@ -183,6 +192,41 @@ START_TEST(what_is_refused_is_tried_at_smaller_sizes)
 }
 END_TEST
 
+/* A guessed tolerance that is refused gives way to a measured one, once; a given one stays. */
+START_TEST(a_refused_tolerance_gives_way)
+{
+    static const char *given[] = {"y=1e-4"};
+    static const struct {
+        size_t n_given;
+        double most_rtol, rtol;
+        int n_lints;
+    } rows[] = {
+        {0, 1e-5, 3e-6, 2}, {1, 1e-5, 1e-4, 1}, {0, 1e-6, 3e-6, 2}, /* refused again: that is all */
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct world world = {.is_wrong = true, .power = 1, .most_rtol = rows[i].most_rtol};
+        char root[] = "/tmp/hone-sizes-test-XXXXXX";
+        struct hone_err err = HONE_ERR_INIT;
+        struct hone_task_new made;
+        struct hone_lint lint;
+        const char *size = "n=777";
+        ck_assert_ptr_nonnull(mkdtemp(root));
+        const struct hone_task_new_options options = {.source = VECTOR,
+                                                      .sizes = {&size, 1},
+                                                      .tolerances = {given, rows[i].n_given},
+                                                      .dir =
+                                                          hone_pool_printf(pool, "%s/pack", root)};
+        ck_assert_int_eq(hone_task_new_checked(&options, check, &world, pool, &made, &lint, &err),
+                         0);
+        ck_assert_msg(world.rtol == rows[i].rtol, "row %zu: %g", i, world.rtol);
+        ck_assert_int_eq(world.n_lints, rows[i].n_lints);
+        ck_assert((note_with(&made, "y=3e-6,1e-30") != NULL) == (rows[i].n_given == 0));
+        ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+    }
+}
+END_TEST
+
 /* What is guessed has to be legal. */
 START_TEST(guesses_obey_what_was_said)
 {
@@ -211,6 +255,6 @@ START_TEST(guesses_obey_what_was_said)
 }
 END_TEST
 
-UNIT_MAIN("task_sizes", guesses_obey_what_was_said, what_is_refused_is_tried_at_smaller_sizes,
-          sizes_follow_the_time_of_a_call, time_may_not_follow_the_size, sizes_that_were_given_stay,
-          a_wrong_baseline_is_not_timed)
+UNIT_MAIN("task_sizes", a_refused_tolerance_gives_way, guesses_obey_what_was_said,
+          what_is_refused_is_tried_at_smaller_sizes, sizes_follow_the_time_of_a_call,
+          time_may_not_follow_the_size, sizes_that_were_given_stay, a_wrong_baseline_is_not_timed)
