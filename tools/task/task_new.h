@@ -38,6 +38,7 @@ struct hone_task_new_options {
     double cost;                   /* of a call at guessed sizes, in rounds of its loops; 0: by
                                       elements. About half of it at the smaller one */
     bool no_denormals;             /* the task does not cover them: "special_values": [] */
+    bool is_perturbed;             /* "scale": "perturbed" of a reference in double */
     const char *reference;         /* CUDA: text of the reference; NULL: the kernel itself */
     struct hone_strs inouts, outs; /* pointers that are read and written, or written alone; others
                                       are told from const and from the body */

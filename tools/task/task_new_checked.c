@@ -29,7 +29,7 @@ struct guesses {
     const char *measured[HONE_LIMIT_TENSORS]; /* what options.tolerances points to once the lint
                                                  proposed one */
     bool is_measured;
-    const char *notes[HONE_LIMIT_TENSORS + 5]; /* one for each thing learnt */
+    const char *notes[HONE_LIMIT_TENSORS + 6]; /* one for each thing learnt */
     size_t n_notes;
     const char *timed;         /* the note of how long a call takes; NULL: sizes are not fitted */
     hone_task_check_fn *check; /* NULL: none */
@@ -81,6 +81,31 @@ static bool widen(struct guesses *g, const struct hone_lint *lint, struct hone_p
         "the function itself errs by more than the tolerance that was guessed, as long sums of "
         "float do: once more with %s (--tolerance gives another)",
         g->wider);
+    return true;
+}
+
+/* Does the lint refuse what the function itself computes, as too far from its reference? */
+static bool is_honest_refused(const struct hone_lint *lint)
+{
+    const struct hone_lint_finding *finding = lint->findings.v;
+    bool is_refused = lint->is_near;
+    for (size_t i = 0; i < lint->findings.n; i++)
+        is_refused = is_refused || (strcmp(finding[i].severity, "error") == 0 &&
+                                    strcmp(finding[i].where, "kernel naive") == 0);
+    return is_refused && !lint->is_unbuilt && !lint->is_flushed;
+}
+
+/* Where the answer moves more than its size tells, a tolerance relative to its size refuses what is
+ * right, or excuses what is wrong. */
+static bool follow_moves(struct guesses *g, const struct hone_lint *lint)
+{
+    if (g->options.is_perturbed || is_tolerance_given(g) || !is_honest_refused(lint))
+        return false;
+    g->options.is_perturbed = true;
+    g->notes[g->n_notes++] =
+        "the function itself errs by more than the size of its output allows for: once more, held "
+        "against how far the output moves where the inputs change in their last place (\"scale\": "
+        "\"perturbed\" in task.json)";
     return true;
 }
 
@@ -256,8 +281,9 @@ static int learn(struct guesses *g, struct hone_pool *pool, struct hone_task_new
                                               .ends_flushed = !g->options.no_denormals,
                                               .objects_dir = g->objects_dir};
         rc = g->check(g->arg, g->options.dir, &scope, pool, lint, err);
-    } while (rc == 0 && (widen(g, lint, pool) || leave_out_denormals(g, lint) ||
-                         take_as_input(g, lint, pool) || take_proposal(g, lint, pool)));
+    } while (rc == 0 &&
+             (take_as_input(g, lint, pool) || leave_out_denormals(g, lint) ||
+              follow_moves(g, lint) || widen(g, lint, pool) || take_proposal(g, lint, pool)));
     return rc;
 }
 

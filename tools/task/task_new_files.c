@@ -298,6 +298,8 @@ int hone_new_task_json(struct hone_new_work *w, struct hone_json *json)
         hone_json_set_str(oracle, "items", w->oracle_items);
     else
         hone_json_set_str(oracle, "mode", hone_new_is_rounded(w) ? "naive" : "naive_double");
+    if (w->options->is_perturbed && !w->oracle_items && !hone_new_is_rounded(w))
+        hone_json_set_str(oracle, "scale", "perturbed");
     hone_json_set(json, "oracle", oracle);
     hone_json_set_str(json, "flops", flops_formula(w));
     if (!w->options->flops) {

@@ -189,6 +189,8 @@ static void describe_policy(const struct hone_task *task, struct hone_json *json
     hone_json_set_str(oracle, "items", task->items);
     if (task->steps)
         hone_json_set_str(oracle, "steps", task->steps);
+    if (task->is_scale_perturbed)
+        hone_json_set_str(oracle, "scale", "perturbed");
     hone_json_set(json, "oracle", oracle);
     hone_json_set_str(json, "cache", task->is_cold ? "cold" : "warm");
     hone_json_set_bool(json, "deterministic", task->is_deterministic);

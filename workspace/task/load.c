@@ -154,8 +154,10 @@ static const struct hone_field tolerance_fields[] = {
     HONE_FIELD(struct hone_tolerance, bias, .help = "Mean signed error over the mean size."),
 };
 
+static const char *const scale_words[] = {"rms", "perturbed", NULL};
+
 struct oracle_in {
-    const char *mode, *items, *steps;
+    const char *mode, *items, *steps, *scale;
 };
 
 static const struct hone_field oracle_fields[] = {
@@ -163,6 +165,8 @@ static const struct hone_field oracle_fields[] = {
                .help = "items, naive, naive_double, or torch."),
     HONE_FIELD(struct oracle_in, items, .help = "Formula: number of work items."),
     HONE_FIELD(struct oracle_in, steps, .help = "Formula: number of steps of an iterated task."),
+    HONE_FIELD(struct oracle_in, scale, .fallback_str = "rms", .choices = scale_words,
+               .help = "Of naive_double: rms, or perturbed."),
 };
 
 int hone_task_prefix(struct hone_err *err, const char *fmt, ...)
@@ -515,6 +519,10 @@ static int load_oracle(struct loader *l, const struct hone_json *json)
         return hone_fail_at(l->err, HONE_E_ARG, "oracle.mode",
                             "mode naive is for integer outputs: a float's own rounding is no "
                             "reference, naive_double is");
+    task->is_scale_perturbed = strcmp(in.scale, "perturbed") == 0;
+    if (task->is_scale_perturbed && strcmp(in.mode, "naive_double") != 0)
+        return hone_fail_at(l->err, HONE_E_ARG, "oracle.scale",
+                            "perturbed belongs to mode naive_double alone");
     task->items = in.items;
     task->steps = in.steps;
     if (!task->is_oracle_naive_double)

@@ -21,6 +21,8 @@
 #include <string.h>
 #include "workspace/task/task_internal.h"
 
+enum { MOVED_CALLS = 2 };
+
 static const char abi_text[] =
     "typedef signed char hone_i8_; typedef unsigned char hone_u8_; typedef unsigned short "
     "hone_u16_;\n"
@@ -252,22 +254,30 @@ static void add_wide_prototype(struct hone_buf *buf, const struct hone_task *tas
                     task->name);
 }
 
+/* factor: of each element, C text. */
+static void add_wide_fill(struct hone_buf *buf, const struct hone_tensor *t, size_t i,
+                          const char *factor)
+{
+    hone_buf_printf(buf,
+                    "    for (int64_t i = 0; in%zu && i < n_in%zu; i++)\n"
+                    "        in%zu[i] = %s",
+                    i, i, i, factor);
+    bool is_half = t->dtype == HONE_DTYPE_F16 || t->dtype == HONE_DTYPE_BF16;
+    is_half ? hone_buf_printf(buf, "hone_get_%s_(args->inputs[%zu], i);\n",
+                              hone_dtype_name(t->dtype), i)
+            : hone_buf_printf(buf, "((const %s *)args->inputs[%zu])[i];\n",
+                              hone_dtype_c_name(t->dtype), i);
+}
+
 static void add_wide_buffers(struct hone_buf *buf, const struct hone_task *task)
 {
     for (size_t i = 0; i < task->n_inputs; i++) {
         const struct hone_tensor *t = &task->inputs[i];
         hone_buf_printf(buf, "    int64_t n_in%zu = ", i);
         add_count(buf, task, t);
-        hone_buf_printf(buf,
-                        ";\n    %s *in%zu = malloc((size_t)n_in%zu * sizeof(*in%zu));\n"
-                        "    for (int64_t i = 0; in%zu && i < n_in%zu; i++)\n"
-                        "        in%zu[i] = ",
-                        wide_type(task, t->dtype), i, i, i, i, i, i);
-        bool is_half = t->dtype == HONE_DTYPE_F16 || t->dtype == HONE_DTYPE_BF16;
-        is_half ? hone_buf_printf(buf, "hone_get_%s_(args->inputs[%zu], i);\n",
-                                  hone_dtype_name(t->dtype), i)
-                : hone_buf_printf(buf, "((const %s *)args->inputs[%zu])[i];\n",
-                                  hone_dtype_c_name(t->dtype), i);
+        hone_buf_printf(buf, ";\n    %s *in%zu = malloc((size_t)n_in%zu * sizeof(*in%zu));\n",
+                        wide_type(task, t->dtype), i, i, i);
+        add_wide_fill(buf, t, i, "");
     }
     for (size_t i = 0; i < task->n_outputs; i++) {
         const struct hone_tensor *t = &task->outputs[i];
@@ -371,9 +381,76 @@ static void add_probes(struct hone_buf *buf, const struct hone_task *task)
                         i, i, i, i, i, i);
 }
 
-/* Records of one output, what lies between rows with a pitch left out. */
-static void add_wide_records(struct hone_buf *buf, const struct hone_tensor *t, size_t i)
+static const char moved_text[] =
+    "/* 1, and one or minus one in the last place, by chance. */\n"
+    "__attribute__((unused)) static double hone_moved_(int64_t i, int input, int draw)\n"
+    "{\n"
+    "    uint64_t z = (uint64_t)i + 0x9e3779b97f4a7c15u * (uint64_t)(2 * input + draw + 1);\n"
+    "    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;\n"
+    "    z = (z ^ z >> 27) * 0x94d049bb133111ebu;\n"
+    "    return z >> 63 ? 1 + HONE_LAST_PLACE_ : 1 - HONE_LAST_PLACE_;\n"
+    "}\n"
+    "/* Largest move of an answer in each run of HONE_RUN_ elements, for a whole move of the "
+    "inputs. "
+    "*/\n"
+    "#define HONE_RUN_ 64\n"
+    "__attribute__((unused)) static void hone_moves_(double *runs, const double *a, const double "
+    "*b, int64_t n)\n"
+    "{\n"
+    "    for (int64_t i = 0; i < n; i++) {\n"
+    "        double move = fabs(b[i] - a[i]) / HONE_LAST_PLACE_;\n"
+    "        if (__builtin_isfinite(move) && move > runs[i / HONE_RUN_])\n"
+    "            runs[i / HONE_RUN_] = move;\n"
+    "    }\n"
+    "}\n";
+
+static void add_moved_text(struct hone_buf *buf, const struct hone_task *task)
 {
+    bool is_double = true;
+    for (size_t i = 0; i < task->n_inputs; i++)
+        is_double = is_double && (!hone_dtype_is_float(task->inputs[i].dtype) ||
+                                  task->inputs[i].dtype == HONE_DTYPE_F64);
+    hone_buf_printf(buf, "#define HONE_LAST_PLACE_ %s\n", is_double ? "0x1p-52" : "0x1p-24");
+    hone_buf_str(buf, moved_text);
+}
+
+static void add_moved_call(struct hone_buf *buf, const struct hone_task *task, int draw)
+{
+    for (size_t i = 0; i < task->n_inputs; i++) {
+        HONE_AUTOFREE char *factor = hone_sprintf("hone_moved_(i, %zu, %d) * ", i, draw);
+        add_wide_fill(buf, &task->inputs[i], i,
+                      hone_dtype_is_float(task->inputs[i].dtype) ? factor : "");
+    }
+    add_wide_call(buf, task, "moved");
+    for (size_t i = 0; i < task->n_outputs; i++)
+        if (hone_dtype_is_float(task->outputs[i].dtype))
+            hone_buf_printf(buf, "        hone_moves_(runs%zu, out%zu, moved%zu, n_out%zu);\n", i,
+                            i, i, i);
+}
+
+/* How far the answer moves where the inputs do. For a sum that is near the size of what was added
+ * up; for anything else it is what a difference of the inputs' last place makes of the answer. */
+static void add_moves(struct hone_buf *buf, const struct hone_task *task)
+{
+    if (!task->is_scale_perturbed)
+        return;
+    for (size_t i = 0; i < task->n_outputs; i++)
+        hone_buf_printf(buf,
+                        "        %s *moved%zu = calloc((size_t)n_out%zu + 1, sizeof(*moved%zu));\n"
+                        "        double *runs%zu = calloc((size_t)n_out%zu / HONE_RUN_ + 1, "
+                        "sizeof(double));\n"
+                        "        if (!moved%zu || !runs%zu)\n            return;\n",
+                        wide_type(task, task->outputs[i].dtype), i, i, i, i, i, i, i);
+    for (int draw = 0; draw < MOVED_CALLS; draw++)
+        add_moved_call(buf, task, draw);
+}
+
+/* Records of one output, what lies between rows with a pitch left out. */
+static void add_wide_records(struct hone_buf *buf, const struct hone_task *task, size_t i)
+{
+    const struct hone_tensor *t = &task->outputs[i];
+    HONE_AUTOFREE char *move =
+        task->is_scale_perturbed ? hone_sprintf("runs%zu[i / HONE_RUN_]", i) : hone_strdup("0");
     hone_buf_str(buf, "#define HONE_IS_OUT_(i) ");
     if (t->has_pitch)
         hone_buf_printf(buf, "((i) %% args->axes[%d] < args->axes[%d])\n", t->shape[t->rank - 1],
@@ -394,10 +471,10 @@ static void add_wide_records(struct hone_buf *buf, const struct hone_tensor *t, 
                     "            if (n < args->n_records_max)\n"
                     "                args->records[n] = (struct hone_oracle_record){i, "
                     "(double)out%zu[i], %zu, "
-                    "__builtin_fmax(sqrt(sum%zu / used%zu), size%zu)};\n"
+                    "__builtin_fmax(__builtin_fmax(sqrt(sum%zu / used%zu), size%zu), %s)};\n"
                     "        }\n"
                     "#undef HONE_IS_OUT_\n",
-                    i, i, i, i, i, i, i, i, i, i, i, i, i);
+                    i, i, i, i, i, i, i, i, i, i, i, i, i, move);
 }
 
 static void add_wide_entry(struct hone_buf *buf, const struct hone_task *task)
@@ -416,8 +493,11 @@ static void add_wide_entry(struct hone_buf *buf, const struct hone_task *task)
     hone_buf_str(buf, ") {\n");
     add_wide_call(buf, task, "out");
     add_probes(buf, task);
+    add_moves(buf, task);
     for (size_t i = 0; i < task->n_outputs; i++)
-        add_wide_records(buf, &task->outputs[i], i);
+        add_wide_records(buf, task, i);
+    for (size_t i = 0; i < task->n_outputs && task->is_scale_perturbed; i++)
+        hone_buf_printf(buf, "        free(moved%zu);\n        free(runs%zu);\n", i, i);
     hone_buf_str(buf, "    }\n");
     for (size_t i = 0; i < task->n_inputs; i++)
         hone_buf_printf(buf, "    free(in%zu);\n", i);
@@ -452,6 +532,8 @@ char *hone_task_oracle_preamble(const struct hone_task *task)
         hone_buf_str(&buf, abi_text);
         hone_buf_str(&buf, convert_text);
         hone_buf_str(&buf, probe_text);
+        if (task->is_scale_perturbed)
+            add_moved_text(&buf, task);
         add_wide_prototype(&buf, task);
         add_wide_entry(&buf, task);
         if (!task->is_oracle_own)

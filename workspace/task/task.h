@@ -244,6 +244,8 @@ struct hone_task {
                                       such a whole answer */
     bool is_oracle_own;          /* mode naive, naive_double besides: in its own types, compiled as
                                       candidates are; integers alone, where a rounding decides */
+    bool is_scale_perturbed;     /* naive_double: the scale is also how far the answer moves where
+                                      the inputs change in their last place */
     bool is_oracle_torch;        /* oracle.py is a PyTorch module, run in float64 */
     bool is_cold;                /* cache policy: caches flushed before each timed block */
     bool is_deterministic;       /* repeated calls must give the same bits */
