@@ -42,4 +42,9 @@ int hone_coder_apply(struct hone_c_parser *parser, const struct hone_rewrite *re
                      const struct hone_coder_input *in, const struct hone_coder_site *site,
                      const char **ret_source, struct hone_err *err);
 
+/* For rewrites: "__attribute__((const)) float sqrtf(float);" for each function of <math.h> that the
+ * text calls and that sets errno, which keeps gcc from vectorising; "" where the text has them. In
+ * the pool. */
+const char *hone_const_math(const struct hone_coder_input *in);
+
 #endif

@@ -57,14 +57,13 @@ static bool is_called(const char *text, const char *name)
     return false;
 }
 
-/* "__attribute__((const)) float sqrtf(float);" for each that the text calls. */
-static const char *const_functions(const struct hone_coder_input *in)
+const char *hone_const_math(const struct hone_coder_input *in)
 {
     static const struct {
         const char *end, *type;
     } types[] = {{"", "double"}, {"f", "float"}};
     const char *text = "", *source = hone_coder_source(in);
-    if (!strstr(source, "<math.h>"))
+    if (!strstr(source, "<math.h>") || strstr(source, "__attribute__((const)) "))
         return text;
     for (size_t i = 0; i < HONE_COUNTOF(with_errno); i++)
         for (size_t t = 0; t < HONE_COUNTOF(types); t++) {
@@ -83,7 +82,7 @@ static char *fast_math_apply(const struct hone_coder_input *in, const struct hon
 {
     (void)site;
     (void)err;
-    return add_option(in, "fast-math", const_functions(in));
+    return add_option(in, "fast-math", hone_const_math(in));
 }
 
 static size_t unroll_sites(const struct hone_coder_input *in, struct hone_coder_site *ret,

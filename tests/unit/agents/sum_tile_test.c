@@ -1,29 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sum_tile: kernels whose sums have edges keep their answer at sizes of all kinds and with tiles of
  * all shapes; texts that look like them and may not be cut into blocks are left alone. */
-#include "tests/unit/unit.h"
+#include "tests/unit/agents/kernel_rig.h"
 
-#include <dlfcn.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "agents/rewrites/coder_rules.h"
 #include "workspace/base/file.h"
-
-enum { MAX_PARAMS = 10, BUFFER = 4096, ROUNDS = 8, MAX_SIZE = 21 };
-
-typedef void kernel_any(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t,
-                        intptr_t, intptr_t, intptr_t);
-
-struct kernel {
-    const char *name, *source;
-    size_t n_params;
-    char kinds[MAX_PARAMS]; /* d double, f float, n a size */
-};
-
-static double before[MAX_PARAMS][BUFFER], expected[MAX_PARAMS][BUFFER], got[MAX_PARAMS][BUFFER];
 
 #define TEXT(name, body)                                                                           \
     {                                                                                              \
@@ -127,128 +107,11 @@ static const struct text left_alone[] = {
                     "    }\n(void)N;\n"),
 };
 
-static struct hone_c_parser *open_parser(void)
-{
-    struct hone_c_parser *p = NULL;
-    struct hone_err err = HONE_ERR_INIT;
-    ck_assert_msg(hone_c_parser_new(&p, &err) == 0, "%s", err.message);
-    return p;
-}
-
-static void read_kernel(struct hone_c_parser *parser, struct hone_pool *pool, struct kernel *kernel,
-                        struct hone_coder_input *in)
-{
-    struct hone_err err = HONE_ERR_INIT;
-    ck_assert_msg(hone_coder_read(parser, "cpu", kernel->source, kernel->name, pool, in, &err) == 0,
-                  "%s: %s", kernel->name, err.message);
-    kernel->n_params = 0;
-    for (const struct hone_c_node *n = in->nest.function->first; n; n = n->next)
-        if (n->kind == HONE_C_PARAM && kernel->n_params < MAX_PARAMS)
-            kernel->kinds[kernel->n_params++] = !strchr(n->type, '*')      ? 'n'
-                                                : strstr(n->type, "float") ? 'f'
-                                                                           : 'd';
-}
-
-/* tunables: "MR=2 NR=3"; those that are not named have their first value. */
-static kernel_any *build(const char *source, const char *name, const char *tunables,
-                         struct hone_pool *pool)
-{
-    char dir[] = "/tmp/hone-sums-XXXXXX";
-    struct hone_array none = {.n = 0};
-    const char *prologue = "";
-    setenv("OMP_WAIT_POLICY", "passive", 1); /* threads that spin starve one another here */
-    setenv("OMP_NUM_THREADS", "3", 1);
-    ck_assert_ptr_nonnull(mkdtemp(dir));
-    const char *c = hone_pool_printf(pool, "%s/k.c", dir);
-    const char *so = hone_pool_printf(pool, "%s/k.so", dir);
-    ck_assert_int_eq(hone_tune_prologue(source, &none, pool, &prologue, NULL), 0);
-    FILE *file = fopen(c, "w");
-    ck_assert_ptr_nonnull(file);
-    fprintf(file, "%s%s", *tunables ? tunables : prologue, source);
-    fclose(file);
-    int code = system(hone_pool_printf(
-        pool, "gcc -w -O1 -ftree-vectorize -fopenmp -fPIC -shared %s -o %s -lm", c, so));
-    ck_assert_msg(code == 0, "%s: %s", name, source);
-    void *lib = dlopen(so, RTLD_NOW | RTLD_LOCAL);
-    ck_assert_msg(lib != NULL, "%s: %s", name, dlerror());
-    void *symbol = dlsym(lib, name);
-    ck_assert_ptr_nonnull(symbol);
-    kernel_any *ret;
-    memcpy(&ret, &symbol, sizeof ret);
-    code = system(hone_pool_printf(pool, "rm -rf %s", dir));
-    ck_assert_int_eq(code, 0);
-    return ret;
-}
-
-static void fill(const struct kernel *kernel, unsigned *seed)
-{
-    for (size_t p = 0; p < kernel->n_params; p++)
-        for (size_t i = 0; i < BUFFER; i++) {
-            double value = 1 + rand_r(seed) % 97 / 64.0;
-            if (kernel->kinds[p] == 'f')
-                ((float *)before[p])[i] = (float)value;
-            else
-                before[p][i] = value;
-        }
-}
-
-static void call(const struct kernel *kernel, kernel_any *f, double (*data)[BUFFER],
-                 const int64_t *sizes)
-{
-    intptr_t x[MAX_PARAMS] = {0};
-    for (size_t p = 0, n = 0; p < kernel->n_params; p++)
-        x[p] = kernel->kinds[p] == 'n' ? (intptr_t)sizes[n++] : (intptr_t)data[p];
-    memcpy(data, before, sizeof before);
-    f(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9]);
-}
-
-static double element(const struct kernel *kernel, double (*data)[BUFFER], size_t p, size_t i)
-{
-    return kernel->kinds[p] == 'f' ? (double)((float *)data[p])[i] : data[p][i];
-}
-
-static void compare(const struct kernel *kernel, kernel_any *f, kernel_any *changed,
-                    const char *text)
-{
-    unsigned seed = 5;
-    for (int round = 0; round < ROUNDS; round++) {
-        int64_t sizes[MAX_PARAMS];
-        for (size_t i = 0; i < MAX_PARAMS; i++)
-            sizes[i] = round == 0 ? 0 : rand_r(&seed) % MAX_SIZE + 1;
-        fill(kernel, &seed);
-        call(kernel, f, expected, sizes);
-        call(kernel, changed, got, sizes);
-        for (size_t p = 0; p < kernel->n_params; p++)
-            for (size_t i = 0; i < BUFFER; i++) {
-                double want = element(kernel, expected, p, i), is = element(kernel, got, p, i);
-                double most = (kernel->kinds[p] == 'f' ? 1e-4 : 1e-9) * (1 + fabs(want));
-                ck_assert_msg(!isfinite(want) || fabs(want - is) <= most,
-                              "%s, sizes %d %d %d: %zu[%zu] is %g, expected %g\n%s", kernel->name,
-                              (int)sizes[0], (int)sizes[1], (int)sizes[2], p, i, is, want, text);
-            }
-    }
-}
-
 static size_t try(struct hone_c_parser *parser, struct kernel kernel)
 {
     static const char *const tiles[] = {"", "enum { MR = 1, NR = 1, LANES = 4 };\n",
                                         "enum { MR = 5, NR = 3, LANES = 2 };\n"};
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    const struct hone_rewrite *rule = hone_rewrite_find("sum_tile");
-    struct hone_coder_site sites[HONE_CODER_MAX_SITES];
-    struct hone_coder_input in;
-    struct hone_err err = HONE_ERR_INIT;
-    read_kernel(parser, pool, &kernel, &in);
-    kernel_any *f = build(kernel.source, kernel.name, "", pool);
-    size_t n = hone_coder_sites(rule, &in, sites);
-    for (size_t s = 0; s < n; s++) {
-        const char *text;
-        ck_assert_msg(hone_coder_apply(parser, rule, &in, &sites[s], &text, &err) == 0, "%s: %s",
-                      kernel.name, err.message);
-        for (size_t t = 0; t < HONE_COUNTOF(tiles); t++)
-            compare(&kernel, f, build(text, kernel.name, tiles[t], pool), text);
-    }
-    return n;
+    return try_rule(parser, "sum_tile", kernel, tiles, HONE_COUNTOF(tiles));
 }
 
 static const char *file_of(const char *name, struct hone_pool *pool)
