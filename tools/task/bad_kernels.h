@@ -19,10 +19,14 @@ struct hone_bad_kernel {
     const char *fix;         /* what to do when it passes; NULL: what helps with most */
 };
 #define HONE_NAN_MEANING "writes what is not a number to every element"
-#define HONE_NAN_FIX                                                                               \
-    "The reference is NaN everywhere in an output; give what stands under a root, a logarithm or " \
-    "a power the role positive (roles of task_new, hone task new --role x=positive), and the "     \
-    "scalars values (scalars, --scalar)."
+#define HONE_NAN_FIX     "The reference is NaN everywhere in an output; " HONE_POSITIVE_FIX
+/* The same for a baseline that is not finite where its reference is. */
+#define HONE_NONFINITE_FIX                                                                         \
+    "The function leaves the range of its type where double does not, or an input is outside of "  \
+    "what the function is for; " HONE_POSITIVE_FIX
+#define HONE_POSITIVE_FIX                                                                          \
+    "give what stands under a root, a logarithm or a power the role positive (roles of task_new, " \
+    "hone task new --role x=positive), and the scalars values (scalars, --scalar)."
 
 /* The naive kernel with all of its arithmetic, inputs and outputs in the next lower type that a C
  * compiler has (float32: float16, float64: float32); owned. Text that looks at the bits of its

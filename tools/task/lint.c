@@ -25,6 +25,9 @@ enum { MAX_FINDINGS = 128, MAX_TRIALS = 32, N_DRAWS = 32 };
 #define JOB_TIMEOUT_MS  300000
 #define CALL_TIMEOUT_MS 20000
 #define JAIL_BYTES      (4ll << 30)
+#define LEGAL_SIZES_FIX                                                                            \
+    "Say which sizes are legal: hone task new --constraint 'n % 8 == 0', or constraints, min and " \
+    "multiple in task.json."
 
 /* clang-format off */
 const struct hone_field hone_lint_finding_fields[] = {
@@ -481,12 +484,9 @@ static const char *naive_fix(enum hone_reason reason)
          "It leaves elements of an output as they were. Where that is meant, the output's old "
          "content is an input too: hone task new --inout NAME. Where the output is shorter, give "
          "its size as a formula: --shape 'out[n - 2]'."},
-        {HONE_REASON_OUT_OF_BOUNDS,
-         "Say which sizes are legal: hone task new --constraint 'n % 8 == 0', or constraints, min "
-         "and multiple in task.json."},
-        {HONE_REASON_CRASH,
-         "Say which sizes are legal: hone task new --constraint 'n % 8 == 0', or constraints, min "
-         "and multiple in task.json."},
+        {HONE_REASON_OUT_OF_BOUNDS, LEGAL_SIZES_FIX},
+        {HONE_REASON_CRASH, LEGAL_SIZES_FIX},
+        {HONE_REASON_NONFINITE, HONE_NONFINITE_FIX},
         {HONE_REASON_WRONG_VALUE,
          "Kernel and oracle disagree, or the tolerance is too tight: hone task calibrate measures "
          "what honest kernels err by."},

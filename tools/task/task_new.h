@@ -47,6 +47,7 @@ struct hone_task_new_options {
 struct hone_task_new {
     const char *name, *dir;
     double cost; /* of a call at the larger of guessed sizes, as in the options; 0: were given */
+    bool can_be_perturbed;  /* the option is_perturbed says something of this pack */
     struct hone_strs notes; /* what was guessed and should be looked at */
 };
 
@@ -63,11 +64,13 @@ typedef int hone_task_check_fn(void *arg, const char *dir, const struct hone_lin
 
 /* The same with a lint of the pack (check NULL: none). Sizes that nobody gave are made larger or
  * smaller until a call takes some milliseconds, unless checks would take seconds. An output that
- * keeps some of its old content is made once more, as an input besides; so is a function that errs
- * by little more than the guessed tolerance, and one that fast math makes err on denormals alone;
- * the notes say so. Where the lint refuses the baseline at guessed sizes, or what it errs by, it is
- * made once with a sixteenth of the work, and stays so if that is admitted. What is in options->dir goes first. HONE_E_ARG also where the function does not
- * compile; a pack that is not admitted is no error. On failure the folder may be there. */
+ * keeps some of its old content is made once more, as an input besides; so is one that
+ * fast math makes err on denormals alone. A function whose values are refused is held against how far
+ * its output moves (is_perturbed), then to wider tolerances; the notes say so. Where the lint
+ * refuses the baseline at guessed sizes, or what it errs by, it is made once with a sixteenth of the
+ * work, and stays so if that is admitted. What is in options->dir goes first. HONE_E_ARG also where
+ * the function does not compile; a pack that is not admitted is no error. On failure the folder may
+ * be there. */
 int hone_task_new_checked(const struct hone_task_new_options *options, hone_task_check_fn *check,
                           void *arg, struct hone_pool *pool, struct hone_task_new *ret,
                           struct hone_lint *lint, struct hone_err *err);

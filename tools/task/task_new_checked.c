@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/format/verdict.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
@@ -84,11 +85,16 @@ static bool widen(struct guesses *g, const struct hone_lint *lint, struct hone_p
     return true;
 }
 
-/* Does the lint refuse what the function itself computes, as too far from its reference? */
+/* Does the lint refuse what the function itself computes, as too far from its reference? No scale
+ * helps a function that crashes, or that gives NaN. */
 static bool is_honest_refused(const struct hone_lint *lint)
 {
     const struct hone_lint_finding *finding = lint->findings.v;
+    const struct hone_lint_trial *naive = lint->trials.v;
     bool is_refused = lint->is_near;
+    if (lint->trials.n > 0 && !naive->is_as_wanted &&
+        strcmp(naive->reason, hone_reason_row(HONE_REASON_WRONG_VALUE)->word) != 0)
+        return false;
     for (size_t i = 0; i < lint->findings.n; i++)
         is_refused = is_refused || (strcmp(finding[i].severity, "error") == 0 &&
                                     strcmp(finding[i].where, "kernel naive") == 0);
@@ -97,9 +103,11 @@ static bool is_honest_refused(const struct hone_lint *lint)
 
 /* Where the answer moves more than its size tells, a tolerance relative to its size refuses what is
  * right, or excuses what is wrong. */
-static bool follow_moves(struct guesses *g, const struct hone_lint *lint)
+static bool follow_moves(struct guesses *g, const struct hone_task_new *made,
+                         const struct hone_lint *lint)
 {
-    if (g->options.is_perturbed || is_tolerance_given(g) || !is_honest_refused(lint))
+    if (g->options.is_perturbed || !made->can_be_perturbed || is_tolerance_given(g) ||
+        !is_honest_refused(lint))
         return false;
     g->options.is_perturbed = true;
     g->notes[g->n_notes++] =
@@ -283,7 +291,7 @@ static int learn(struct guesses *g, struct hone_pool *pool, struct hone_task_new
         rc = g->check(g->arg, g->options.dir, &scope, pool, lint, err);
     } while (rc == 0 &&
              (take_as_input(g, lint, pool) || leave_out_denormals(g, lint) ||
-              follow_moves(g, lint) || widen(g, lint, pool) || take_proposal(g, lint, pool)));
+              follow_moves(g, ret, lint) || widen(g, lint, pool) || take_proposal(g, lint, pool)));
     return rc;
 }
 
@@ -322,6 +330,7 @@ static int shrink(struct guesses *g, struct guesses *small, const struct guesses
     const struct hone_lint was = *lint;
     start(small, &g->options, g);
     small->options.tolerances = (struct hone_strs){NULL, 0};
+    small->options.is_perturbed = false;
     if (is_tolerance_given(g))
         small->options.tolerances = g->options.tolerances;
     small->options.cost = ret->cost / SMALLER;

@@ -119,15 +119,23 @@ static bool has_float64(const struct hone_new_work *w)
     return found;
 }
 
+static bool has_float(const struct hone_new_tensor *tensors, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (hone_dtype_is_float(tensors[i].dtype))
+            return true;
+    return false;
+}
+
 bool hone_new_is_rounded(const struct hone_new_work *w)
 {
-    bool has_float = false;
-    for (size_t i = 0; i < w->n_inputs; i++)
-        has_float = has_float || hone_dtype_is_float(w->inputs[i].dtype);
-    for (size_t i = 0; i < w->n_outputs; i++)
-        if (hone_dtype_is_float(w->outputs[i].dtype))
-            return false;
-    return has_float;
+    return has_float(w->inputs, w->n_inputs) && !has_float(w->outputs, w->n_outputs);
+}
+
+bool hone_new_can_be_perturbed(const struct hone_new_work *w)
+{
+    return !w->oracle_items && has_float(w->inputs, w->n_inputs) &&
+           has_float(w->outputs, w->n_outputs);
 }
 
 /* Not 1: x - a * x would cancel, and a kernel that leaves the factor out would be right. */
@@ -298,7 +306,7 @@ int hone_new_task_json(struct hone_new_work *w, struct hone_json *json)
         hone_json_set_str(oracle, "items", w->oracle_items);
     else
         hone_json_set_str(oracle, "mode", hone_new_is_rounded(w) ? "naive" : "naive_double");
-    if (w->options->is_perturbed && !w->oracle_items && !hone_new_is_rounded(w))
+    if (w->options->is_perturbed && hone_new_can_be_perturbed(w))
         hone_json_set_str(oracle, "scale", "perturbed");
     hone_json_set(json, "oracle", oracle);
     hone_json_set_str(json, "flops", flops_formula(w));

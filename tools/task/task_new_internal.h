@@ -97,6 +97,8 @@ const char *hone_new_task_name(const struct hone_new_work *w, const struct hone_
 bool hone_new_is_size(const struct hone_new_work *w, const struct hone_param *p);
 /* Integers that floats decide: the reference keeps the function's own types. */
 bool hone_new_is_rounded(const struct hone_new_work *w);
+/* A reference in double, of floats from floats: they can move. */
+bool hone_new_can_be_perturbed(const struct hone_new_work *w);
 /* Shapes and roles of all tensors. */
 int hone_new_shapes(struct hone_new_work *w);
 

@@ -259,13 +259,13 @@ static void add_wide_fill(struct hone_buf *buf, const struct hone_tensor *t, siz
                           const char *factor)
 {
     hone_buf_printf(buf,
-                    "    for (int64_t i = 0; in%zu && i < n_in%zu; i++)\n"
+                    "    for (int64_t i = 0; in%zu && i < n_in%zu; i++) {\n"
                     "        in%zu[i] = %s",
                     i, i, i, factor);
     bool is_half = t->dtype == HONE_DTYPE_F16 || t->dtype == HONE_DTYPE_BF16;
-    is_half ? hone_buf_printf(buf, "hone_get_%s_(args->inputs[%zu], i);\n",
+    is_half ? hone_buf_printf(buf, "hone_get_%s_(args->inputs[%zu], i);\n    }\n",
                               hone_dtype_name(t->dtype), i)
-            : hone_buf_printf(buf, "((const %s *)args->inputs[%zu])[i];\n",
+            : hone_buf_printf(buf, "((const %s *)args->inputs[%zu])[i];\n    }\n",
                               hone_dtype_c_name(t->dtype), i);
 }
 

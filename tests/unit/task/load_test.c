@@ -126,6 +126,12 @@ static const struct {
     {"\"items\":\"P\"", "\"items\":\"P\",\"mode\":\"naive_double\"", "task.json: oracle.items",
      "leave both out"},
     {"\"items\":\"P\"", "\"mode\":\"naive\"", "task.json: oracle.mode", "integer outputs"},
+    {"\"items\":\"P\"", "\"items\":\"P\",\"scale\":\"perturbed\"", "task.json: oracle.scale",
+     "naive_double alone"},
+    {"\"items\":\"P\"", "\"mode\":\"torch\",\"scale\":\"perturbed\"", "task.json: oracle.scale",
+     "naive_double alone"},
+    {"\"items\":\"P\"", "\"mode\":\"naive_double\",\"scale\":\"moved\"", "task.json: oracle.scale",
+     "one of"},
     {"\"flops\":\"N\"", "\"flops\":\"Q\"", "task.json: flops", "'Q'"},
     {"\"bytes\":\"4*N\"", "\"bytes\":\"0\"", "workloads.jsonl: a", "bytes"},
     {"\"rtol\":1e-5", "\"rtol\":-1", "task.json: tolerance.y", "0 or more"},
@@ -225,6 +231,45 @@ START_TEST(scaled_content)
     hone_json_free(json);
     hone_task_free(task);
     free(text);
+}
+END_TEST
+
+/* What the scale of a reference in double is besides; `task show` tells it. */
+START_TEST(perturbed_scale)
+{
+    static const struct {
+        const char *oracle;
+        bool is_integer, is_good, is_perturbed;
+    } table[] = {
+        {"\"mode\":\"naive_double\"", false, true, false},
+        {"\"mode\":\"naive_double\",\"scale\":\"rms\"", false, true, false},
+        {"\"mode\":\"naive_double\",\"scale\":\"perturbed\"", false, true, true},
+        {"\"mode\":\"naive_double\",\"scale\":\"perturbed\"", true, true, true},
+        {"\"mode\":\"naive\"", true, true, false},
+        {"\"mode\":\"naive\",\"scale\":\"perturbed\"", true, false, false},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
+        char *floats = replaced(good, "\"items\":\"P\"", table[i].oracle);
+        char *text = replaced(floats, "\"P\"],\"dtype\":\"float32\"",
+                              table[i].is_integer ? "\"P\"],\"dtype\":\"int32\""
+                                                  : "\"P\"],\"dtype\":\"float32\"");
+        struct hone_task *task = NULL;
+        struct hone_err err = HONE_ERR_INIT;
+        int code = parse(text, good_loads, &task, &err);
+        ck_assert_msg((code == 0) == table[i].is_good, "row %zu: %s %s", i, err.path, err.message);
+        if (code == 0) {
+            struct hone_json *json = hone_task_describe(task);
+            const char *said = hone_json_get_str(hone_json_get(json, "oracle"), "scale", "");
+            ck_assert_int_eq(task->is_scale_perturbed, table[i].is_perturbed);
+            ck_assert_str_eq(said, table[i].is_perturbed ? "perturbed" : "");
+            hone_json_free(json);
+        } else {
+            ck_assert_str_eq(err.path, "task.json: oracle.scale");
+        }
+        hone_task_free(task);
+        free(floats);
+        free(text);
+    }
 }
 END_TEST
 
@@ -476,6 +521,7 @@ START_TEST(a_target_is_selected)
 }
 END_TEST
 
-UNIT_MAIN("load", scaled_content, a_good_task, a_target_is_selected, bad_tasks_say_where,
-          special_values, bad_workloads_say_where, too_large_tensors_are_refused, pitch_is_told,
-          tensor_limit, workload_limit, the_hash_sees_every_byte_and_name)
+UNIT_MAIN("load", perturbed_scale, scaled_content, a_good_task, a_target_is_selected,
+          bad_tasks_say_where, special_values, bad_workloads_say_where,
+          too_large_tensors_are_refused, pitch_is_told, tensor_limit, workload_limit,
+          the_hash_sees_every_byte_and_name)

@@ -4,15 +4,13 @@
  * Both are compiled here with the system compiler and loaded; the judge proper does this in a jail.
  * With HONE_SHOW=1 the calibration is printed: worst error of the honest kernel in units of the
  * tolerance, least one of each bad answer. */
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "tests/unit/unit.h"
+#include "tests/unit/task/oracle_util.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
-#include "workspace/base/process.h"
 #include "workspace/base/rng.h"
 #include "workspace/task/oracle_abi.h"
 #include "workspace/task/task.h"
@@ -40,48 +38,6 @@ static const char *pack_dir(void)
 {
     const char *dir = getenv("HONE_PACKS");
     return dir ? dir : "workspace/packs";
-}
-
-/* language: "c" or "c++". */
-static void *build(const char *name, const char *language, const char *front, const char *text,
-                   const char *symbol)
-{
-    char source[128], object[128];
-    snprintf(source, sizeof(source), "/tmp/hone-oracle-test-%d-%s-%s.c", (int)getpid(), name,
-             symbol);
-    snprintf(object, sizeof(object), "/tmp/hone-oracle-test-%d-%s-%s.so", (int)getpid(), name,
-             symbol);
-    char *all = hone_sprintf("%s%s", front, text);
-    ck_assert_int_eq(hone_file_write(source, all, strlen(all), 0600, false, NULL), 0);
-    free(all);
-    bool is_c = strcmp(language, "c") == 0;
-    const char *const argv[] = {is_c ? "gcc" : "g++",
-                                "-x",
-                                language,
-                                is_c ? "-std=gnu17" : "-std=c++17",
-                                "-O2",
-                                "-Wall",
-                                "-fPIC",
-                                "-shared",
-                                "-o",
-                                object,
-                                source,
-                                "-lm",
-                                is_c ? "-Werror=implicit-function-declaration" : NULL,
-                                NULL};
-    struct hone_process_spec spec = {.argv = argv, .deadline_ns = HONE_NO_DEADLINE};
-    struct hone_process_result result;
-    struct hone_err err = HONE_ERR_INIT;
-    ck_assert_msg(hone_process_run(&spec, &result, &err) == 0, "%s", err.message);
-    ck_assert_msg(result.exit_status == 0 && result.err_len == 0, "%s: %s", name, result.err);
-    hone_process_result_done(&result);
-    void *library = dlopen(object, RTLD_NOW | RTLD_LOCAL);
-    ck_assert_msg(library != NULL, "%s", dlerror());
-    void *found = dlsym(library, symbol);
-    ck_assert_ptr_nonnull(found);
-    unlink(source);
-    unlink(object);
-    return found;
 }
 
 /* What a naive CUDA kernel needs to run here, one thread after the other: none of them waits for
@@ -635,61 +591,6 @@ START_TEST(naive_double)
 }
 END_TEST
 
-/* The scale of a reduction that is its own reference: what its sums are made of, but of no function
- * that is none. */
-START_TEST(naive_double_scales)
-{
-    static const struct {
-        const char *body;
-        double least, most; /* of the scale, for 64 values that cancel */
-    } table[] = {
-        {"double s = 0; for (int64_t i = 0; i < N; i++) s += x[i]; *y = s / (double)N;", 0.5, 1},
-        {"double s = 0; for (int64_t i = 0; i < N; i++) s += x[i] * x[i]; *y = sqrt(s);", 8, 8},
-        {"double s = 0; for (int64_t i = 0; i < N; i++) s += exp(x[i]) - exp(-x[i]); *y = s;", 0,
-         1e-9},
-        {"*y = x[0] + x[1] + 1e-3;", 1e-3, 1.0001e-3}, /* a constant is no multiple */
-    };
-    static const char task[] =
-        "{\"name\":\"f\",\"axes\":{\"N\":{\"type\":\"var\",\"max\":99}},"
-        "\"inputs\":{\"x\":{\"shape\":[\"N\"],\"dtype\":\"float64\"}},"
-        "\"outputs\":{\"y\":{\"shape\":[],\"dtype\":\"float64\"}},"
-        "\"tolerance\":{\"y\":{\"rtol\":1e-9}},\"oracle\":{\"mode\":\"naive_double\"},"
-        "\"flops\":\"N\",\"bytes\":\"8*N\"}";
-    for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
-        struct hone_task *loaded = NULL;
-        hone_oracle_items_fn *items = NULL;
-        double x[64];
-        const void *in[] = {x};
-        struct hone_oracle_record record = {.index = -1};
-        for (int k = 0; k < 64; k++)
-            x[k] = k % 2 == 0 ? 1 : -1;
-        ck_assert_int_eq(hone_task_parse(task, sizeof task - 1,
-                                         "{\"id\":\"a\",\"axes\":{\"N\":64}}",
-                                         strlen("{\"id\":\"a\",\"axes\":{\"N\":64}}"), "/nowhere",
-                                         &loaded, NULL),
-                         0);
-        char *preamble = hone_task_oracle_preamble(loaded);
-        char *source = hone_sprintf("#include <math.h>\n#include <stdint.h>\n"
-                                    "void f(const double *x, double *y, int64_t N) { %s }\n",
-                                    table[i].body);
-        char name[] = {'f', (char)('0' + i), '\0'}; /* of a file: one each */
-        void *symbol = build(name, "c", preamble, source, "hone_oracle_items");
-        memcpy(&items, &symbol, sizeof symbol);
-        struct hone_oracle_args args = {.inputs = in,
-                                        .axes = loaded->workloads[0].axes,
-                                        .records = &record,
-                                        .n_records_max = 1};
-        items(&args, 0, 1, NULL);
-        ck_assert_int_eq(args.n_records, 1);
-        ck_assert_msg(record.scale >= table[i].least && record.scale <= table[i].most,
-                      "row %zu: %g", i, record.scale);
-        free(source);
-        free(preamble);
-        hone_task_free(loaded);
-    }
-}
-END_TEST
-
 /* What the records promise: a count that goes on past the room, and refusal of other types. */
 START_TEST(record_counts)
 {
@@ -791,5 +692,4 @@ START_TEST(every_type_is_read_exactly)
 END_TEST
 
 UNIT_MAIN("oracle", matmul, softmax, sum, jacobi2d, spmv_csr, matmul_bf16, rmsnorm, transpose,
-          attention_causal, naive_double, naive_double_scales, record_counts,
-          every_type_is_read_exactly)
+          attention_causal, naive_double, record_counts, every_type_is_read_exactly)

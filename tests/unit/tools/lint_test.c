@@ -196,15 +196,21 @@ static int run_script(void *cookie, const char *call_dir, const struct hone_job 
     "\"p999\":1e-07,\"rel_l2\":1e-07,\"bias\":0}}},"
 
 /* A refusal names what helps: a tolerance that was measured, a role that keeps NaN away. */
-static void check_fix(const struct hone_lint *lint, const char *kernel, const char *message)
+static void check_fix(const struct hone_lint *lint, const char *kernel, enum hone_reason reason,
+                      const char *message)
 {
     static const struct {
-        const char *kernel, *fix;
-    } rows[] = {{"zeros", "proposes C=7.2e-06,1e-30 (--tolerance)"},
-                {"lower_precision", "Tighten the tolerance"},
-                {"not_a_number", "the role positive"}};
+        const char *kernel;
+        enum hone_reason reason;
+        const char *fix;
+    } rows[] = {{"zeros", HONE_REASON_CORRECT, "proposes C=7.2e-06,1e-30 (--tolerance)"},
+                {"lower_precision", HONE_REASON_CORRECT, "Tighten the tolerance"},
+                {"not_a_number", HONE_REASON_CORRECT, "the role positive"},
+                {"naive", HONE_REASON_NONFINITE, "the role positive"},
+                {"naive", HONE_REASON_CRASH, "--constraint"},
+                {"naive", HONE_REASON_WRONG_VALUE, "too tight"}};
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++)
-        if (kernel && strcmp(kernel, rows[i].kernel) == 0)
+        if (kernel && strcmp(kernel, rows[i].kernel) == 0 && reason == rows[i].reason)
             ck_assert_msg(strstr(finding(lint, kernel, message)->fix, rows[i].fix) != NULL, "%s",
                           finding(lint, kernel, message)->fix);
 }
@@ -221,6 +227,8 @@ START_TEST(verdicts_are_read)
         {"jacobi2d", NULL, HONE_REASON_NONE, NULL, 13},
         {"matmul", "naive", HONE_REASON_WRONG_VALUE, "is refused", 2}, /* and the answers say why */
         {"matmul", "naive", HONE_REASON_UNWRITTEN, "is refused", 1},   /* no answer says more */
+        {"matmul", "naive", HONE_REASON_NONFINITE, "is refused", 2},
+        {"matmul", "naive", HONE_REASON_CRASH, "is refused", 1},
         {"matmul", "naive", HONE_REASON_BAD_TASK, "could not be judged", 1},
         {"matmul", "zeros", HONE_REASON_CORRECT, "passes: it writes zeros", 12},
         {"matmul", "not_a_number", HONE_REASON_CORRECT, "passes: it writes what is not a number",
@@ -260,7 +268,7 @@ START_TEST(verdicts_are_read)
             ck_assert_msg(finding(&lint, table[i].kernel, table[i].message) != NULL, "row %zu: %s",
                           i, text);
         if (table[i].message)
-            check_fix(&lint, table[i].kernel, table[i].message);
+            check_fix(&lint, table[i].kernel, table[i].reason, table[i].message);
         free(text);
         hone_pool_free(pool);
         free(dir);

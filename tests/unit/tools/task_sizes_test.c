@@ -13,8 +13,14 @@ struct world {
     double round_ns, calls_a_check, fixed_ns, power; /* of the product of all axes: the rounds */
     bool is_wrong;                                   /* the baseline is not timed */
     double most_elements;                            /* that the lint admits; 0: any number */
-    double most_rtol;                 /* that it admits, and then proposes 3e-6; 0: any */
-    double rtol;                      /* of the first output at the last lint */
+    double most_rtol;    /* that it admits, and then proposes 3e-6; 0: any */
+    double rtol;         /* of the first output at the last lint */
+    bool is_off, is_far; /* the function's own values are refused, as near or as far ones */
+    double off_elements; /* where they are more than these; 0: at any size */
+    bool is_helped;      /* but not with a scale of what the output moves by */
+    const char *reason;  /* the naive trial's; NULL: there is none */
+    bool is_perturbed;   /* at the last lint */
+    double moved_rtol;   /* at the first lint with such a scale; 0: there was none */
     double call_ns, rounds, elements; /* at the last size that was looked at */
     int n_looks, n_lints;
 };
@@ -25,6 +31,25 @@ static double rounds_of(const struct hone_task *task, size_t load, double power)
     for (size_t a = 0; a < task->n_axes; a++)
         product *= (double)task->workloads[load].axes[a];
     return pow(product, power);
+}
+
+/* The lint of a function whose own values are refused. */
+static void see_moves(struct world *world, const struct hone_task *task, struct hone_lint *ret)
+{
+    static struct hone_lint_finding finding = {
+        .severity = "error", .where = "kernel naive", .message = "", .fix = ""};
+    static struct hone_lint_trial trial = {.kernel = "naive", .summary = ""};
+    world->is_perturbed = task->is_scale_perturbed;
+    if (world->is_perturbed && world->moved_rtol == 0)
+        world->moved_rtol = task->tolerance[0].rtol;
+    if (!world->is_off || world->elements <= world->off_elements ||
+        (world->is_helped && world->is_perturbed))
+        return;
+    trial.reason = world->reason;
+    *ret = (struct hone_lint){.was_run = true,
+                              .is_near = !world->is_far,
+                              .findings = {&finding, 1},
+                              .trials = {&trial, world->reason != NULL}};
 }
 
 static int check(void *arg, const char *dir, const struct hone_lint_scope *scope,
@@ -55,6 +80,8 @@ static int check(void *arg, const char *dir, const struct hone_lint_scope *scope
         *ret = (struct hone_lint){
             .was_run = true, .proposed = "y=3e-6,1e-30", .findings = {&finding, 1}};
     }
+    if (!is_baseline_alone)
+        see_moves(world, task, ret);
     if (is_baseline_alone && !world->is_wrong) {
         ret->call_ns = world->call_ns;
         ret->check_ns = world->call_ns * world->calls_a_check + world->fixed_ns;
@@ -227,6 +254,86 @@ START_TEST(a_refused_tolerance_gives_way)
 }
 END_TEST
 
+#define INTEGERS                                                                                   \
+    "void twice(const int *x, int *y, int n) { for (int i = 0; i < n; i++) y[i] = 2 * x[i]; }"
+#define HALF                                                                                       \
+    "void half(const int *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = 0.5f * x[i]; }"
+#define SUM                                                                                        \
+    "float total(const float *x, int n) { float s = 0; for (int i = 0; i < n; i++) s += x[i]; "    \
+    "return s; }"
+
+/* Values that are refused are held against how far they move, before any wider tolerance: once, and
+ * where that can say something. */
+START_TEST(a_refused_function_is_held_against_its_moves)
+{
+    static const char *given[] = {"1e-4"};
+    static const struct {
+        const char *source;
+        size_t n_given;
+        struct world world;
+        double moved_rtol, rtol;
+        int n_lints;
+    } rows[] = {
+        {VECTOR, 0, {.is_off = true, .is_helped = true}, 1e-4, 1e-4, 2},
+        {VECTOR, 0, {.is_off = true, .is_helped = true, .is_far = true}, 1e-4, 1e-4, 2},
+        {VECTOR, 0, {.is_off = true, .reason = "wrong_value", .is_helped = true}, 1e-4, 1e-4, 2},
+        {VECTOR, 0, {.is_off = true, .is_far = true}, 1e-4, 1e-4, 2}, /* once */
+        {VECTOR, 0, {.is_off = true}, 1e-4, 1.6e-3, 4},               /* before it is widened */
+        {VECTOR, 1, {.is_off = true, .is_helped = true}, 0, 1e-4, 1},
+        {VECTOR, 0, {.is_off = true, .is_far = true, .reason = "crash"}, 0, 1e-4, 1},
+        {VECTOR, 0, {.is_off = true, .is_far = true, .reason = "nonfinite"}, 0, 1e-4, 1},
+        {INTEGERS, 0, {.is_off = true, .is_far = true}, 0, 0, 1}, /* nothing there moves */
+        {HALF, 0, {.is_off = true, .is_far = true}, 0, 1e-4, 1},
+        {SUM, 0, {.is_off = true, .is_far = true}, 0, 1.6e-5, 1}, /* has a scale */
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct world world = rows[i].world;
+        char root[] = "/tmp/hone-sizes-test-XXXXXX";
+        struct hone_err err = HONE_ERR_INIT;
+        struct hone_task_new made;
+        struct hone_lint lint;
+        const char *size = "n=777";
+        ck_assert_ptr_nonnull(mkdtemp(root));
+        const struct hone_task_new_options options = {.source = rows[i].source,
+                                                      .sizes = {&size, 1},
+                                                      .tolerances = {given, rows[i].n_given},
+                                                      .dir =
+                                                          hone_pool_printf(pool, "%s/pack", root)};
+        int code = hone_task_new_checked(&options, check, &world, pool, &made, &lint, &err);
+        ck_assert_msg(code == 0, "row %zu: %s", i, err.message);
+        ck_assert_msg(world.n_lints == rows[i].n_lints, "row %zu: %d", i, world.n_lints);
+        ck_assert_msg(world.moved_rtol == rows[i].moved_rtol, "row %zu: %g", i, world.moved_rtol);
+        ck_assert_msg(world.rtol == rows[i].rtol, "row %zu: %g", i, world.rtol);
+        ck_assert((note_with(&made, "\"perturbed\" in task.json") != NULL) == world.is_perturbed);
+        ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+    }
+}
+END_TEST
+
+/* What did not help at larger sizes is no part of the pack with smaller ones. */
+START_TEST(smaller_sizes_start_anew)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct world world = {
+        .is_wrong = true, .power = 1, .is_off = true, .is_far = true, .off_elements = 1e5};
+    char root[] = "/tmp/hone-sizes-test-XXXXXX";
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_task_new made;
+    struct hone_lint lint;
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    const struct hone_task_new_options options = {.source = VECTOR,
+                                                  .dir = hone_pool_printf(pool, "%s/pack", root)};
+    int code = hone_task_new_checked(&options, check, &world, pool, &made, &lint, &err);
+    ck_assert_msg(code == 0, "%s", err.message);
+    ck_assert(lint.is_admitted && world.moved_rtol > 0 && !world.is_perturbed);
+    ck_assert_ptr_null(note_with(&made, "perturbed"));
+    ck_assert_ptr_nonnull(note_with(&made, "smaller than a timing should have"));
+    ck_assert_int_eq(world.n_lints, 3);
+    ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+}
+END_TEST
+
 /* What is guessed has to be legal. */
 START_TEST(guesses_obey_what_was_said)
 {
@@ -255,6 +362,7 @@ START_TEST(guesses_obey_what_was_said)
 }
 END_TEST
 
-UNIT_MAIN("task_sizes", a_refused_tolerance_gives_way, guesses_obey_what_was_said,
+UNIT_MAIN("task_sizes", a_refused_function_is_held_against_its_moves, a_refused_tolerance_gives_way,
+          smaller_sizes_start_anew, guesses_obey_what_was_said,
           what_is_refused_is_tried_at_smaller_sizes, sizes_follow_the_time_of_a_call,
           time_may_not_follow_the_size, sizes_that_were_given_stay, a_wrong_baseline_is_not_timed)
