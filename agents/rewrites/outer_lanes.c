@@ -162,12 +162,12 @@ static void put_local(struct lanes *l, const struct hone_c_node *stmt,
                       const struct hone_c_node *var)
 {
     const struct hone_c_node *init = init_of(var);
-    bool is_kept = lives_on(l, stmt, var);
+    bool outlives = lives_on(l, stmt, var);
     if (strchr(var->type, '[') || l->n_names == MAX_LOCALS) {
         l->is_bad = true;
     } else if (init && !hone_c_writes(l->loop->node, var) && is_again(l, init)) {
         l->names[l->n_names++] = var;
-    } else if (!is_kept) {
+    } else if (!outlives) {
         hone_buf_printf(&l->pending, "%s %s", plain_type(var), var->name);
         if (init)
             hone_buf_printf(&l->pending, " = %s",

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* First all #define lines are read, then the text is copied word by word with their bodies in the
+ * places of their names, to a depth of 16. A source that makes more than 200,000 words is refused.
+ * At last brackets around single names go. */
 #include "tools/task/c_expand.h"
 
 #include <string.h>
@@ -172,6 +175,34 @@ static int add_words(struct expansion *x, const struct hone_c_tokens *t, int dep
     return code;
 }
 
+/* Is the word in brackets a name, not a cast or what a call is given? `before`: the word in front of
+ * the brackets; `behind`: the one behind them. */
+static bool is_bracketed_name(const struct hone_c_token *before, const struct hone_c_token *name,
+                              const struct hone_c_token *behind)
+{
+    bool is_call =
+        (hone_c_is_word(before) && !hone_c_is(before, "return")) || hone_c_is(before, "]");
+    return hone_c_is_word(name) && !is_call && behind->len == 1 && strchr("[+,);=]", *behind->at);
+}
+
+/* (name)[i] is name[i]: macros put brackets around their parameters. */
+static void drop_brackets(struct expansion *x)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        bool is_name = hone_c_is(&x->v[i], ")") && n > 2 && i + 1 < x->n &&
+                       hone_c_is(&x->v[n - 2], "(") &&
+                       is_bracketed_name(&x->v[n - 3], &x->v[n - 1], &x->v[i + 1]);
+        if (is_name) {
+            x->v[n - 2] = x->v[n - 1];
+            n--;
+        } else {
+            x->v[n++] = x->v[i];
+        }
+    }
+    x->n = n;
+}
+
 int hone_c_expand(const char *source, struct hone_pool *pool, struct hone_c_tokens *ret,
                   struct hone_err *err)
 {
@@ -184,6 +215,7 @@ int hone_c_expand(const char *source, struct hone_pool *pool, struct hone_c_toke
     read_macros(x, source);
     if ((code = add_words(x, &plain, 0, err)) < 0)
         return code;
+    drop_brackets(x);
     *ret = (struct hone_c_tokens){source, x->v, x->n};
     return 0;
 }

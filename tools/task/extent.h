@@ -18,6 +18,7 @@ struct hone_extent_name {
     const char *text;               /* a parameter, or a formula of sizes */
     const struct hone_param *param; /* integer; or the array whose largest value this is */
     bool is_content;                /* the largest value in that array */
+    bool is_length;                 /* the largest ptr[r + 1] - ptr[r] instead */
 };
 
 struct hone_reach {
@@ -44,6 +45,12 @@ size_t hone_extent_steps(struct hone_extent *x, const char **ret, size_t max);
 /* Blocks along y and z of the launches, formulas of sizes, at most max; how many. Of a CUDA file
  * that cuda_in.h made loops of. */
 size_t hone_extent_blocks(struct hone_extent *x, const char **ret, size_t max);
+/* p with `name`, less `less`, in place of the largest value that the array holds. */
+struct hone_poly hone_extent_bounded(struct hone_extent *x, const struct hone_poly *p,
+                                     const struct hone_param *array, const char *name,
+                                     int64_t less);
+/* Does the function do no more with the integer than say (void)name? */
+bool hone_extent_is_unused(const struct hone_extent *x, const char *name);
 /* The product of sizes as a formula, "n*m - n"; in the pool. */
 const char *hone_extent_text(const struct hone_extent *x, const struct hone_poly *p);
 /* How often the bodies of the loops run in all, those of functions that it calls with them, as a

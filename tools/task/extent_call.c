@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call or a choice (C ? A : B) may come to: smallest, largest, and values that are kept
- * inside of borders, written out or in a helper of the source. */
+/* What a part of an expression may come to that is more than names and signs.
+ *
+ * Calls and choices (C ? A : B): smallest, largest, and values that are kept inside of borders,
+ * written out or in a helper of the source. Elements of integer arrays: indexes, and offsets where
+ * rows begin. The largest value of an array is a name of its own, and so is the length of its
+ * longest row, ptr[r + 1] - ptr[r]; what those are as sizes a caller says
+ * (hone_extent_bounded). */
 #include "tools/task/extent_internal.h"
 
 #include <string.h>
@@ -127,4 +132,134 @@ struct hone_extent_values hone_extent_of_call(const struct hone_extent_scope *s,
         return all;
     const struct hone_extent_scope callee = {s->x, &d, s, args, n, name, s->n_calls + 1};
     return returned(&callee);
+}
+
+/* ---- elements of arrays ---- */
+
+static const struct hone_param *array_of(const struct hone_extent_scope *s, size_t i, int depth);
+
+/* The array that all values of a local pointer are in: c = columns + begin. */
+static const struct hone_param *array_of_local(const struct hone_extent_scope *s, size_t name,
+                                               int depth)
+{
+    const struct hone_param *all = NULL;
+    for (size_t i = s->d->close + 1; i + 2 < s->d->end; i++) {
+        if (!hone_extent_same(hone_extent_at(s, i), hone_extent_at(s, name)) ||
+            !hone_extent_is(s, i + 1, "=") || hone_extent_is(s, i + 2, "="))
+            continue;
+        const struct hone_param *one =
+            array_of(s, i + 2 + hone_extent_is(s, i + 2, "&"), depth + 1);
+        if (!one || (all && all != one))
+            return NULL;
+        all = one;
+    }
+    return all;
+}
+
+/* The chosen function's array that the word at token i is, or points into. */
+static const struct hone_param *array_of(const struct hone_extent_scope *s, size_t i, int depth)
+{
+    int argument = hone_extent_argument(s, i);
+    const struct hone_param *param = hone_extent_param(s, i);
+    if (depth > HONE_EXTENT_CALLS || !hone_c_is_word(hone_extent_at(s, i)))
+        return NULL;
+    if (argument >= 0) {
+        size_t first = s->args[2 * argument];
+        param = array_of(s->caller, first + hone_extent_is(s, first, "&"), depth + 1);
+    } else if (!param) {
+        param = array_of_local(s, i, depth);
+    }
+    return param && param->is_pointer ? param : NULL;
+}
+
+struct hone_extent_values hone_extent_content(const struct hone_extent_scope *s, size_t i)
+{
+    const struct hone_param *param = array_of(s, i, 0);
+    const struct hone_extent_values unknown = {.lo = {.is_known = false}};
+    if (!param || hone_dtype_is_float(param->dtype))
+        return unknown;
+    if (param->dtype == HONE_DTYPE_U8 || param->dtype == HONE_DTYPE_U16)
+        return (struct hone_extent_values){
+            hone_poly_number(0), hone_poly_number(param->dtype == HONE_DTYPE_U8 ? 255 : 65535)};
+    int name =
+        hone_dtype_bytes(param->dtype) < 4 ? -1 : hone_extent_find(s->x, param->name, param, true);
+    if (name < 0)
+        return unknown;
+    return (struct hone_extent_values){hone_poly_number(0), hone_poly_name(name)};
+}
+
+/* ---- rows of a sparse matrix ---- */
+
+static bool is_sign(const struct hone_extent_scope *s, size_t i)
+{
+    return hone_extent_is(s, i, "+") || hone_extent_is(s, i, "-");
+}
+
+bool hone_extent_row_length(const struct hone_extent_scope *s, size_t *i, size_t end,
+                            struct hone_extent_values *ret)
+{
+    const struct hone_param *param = NULL;
+    size_t open = *i + 1, close, second, last;
+    if (!hone_c_is_word(hone_extent_at(s, *i)) || !hone_extent_is(s, open, "["))
+        return false;
+    close = hone_c_closing(&s->x->t, open);
+    second = close + 2;
+    last = second + 1 < end ? hone_c_closing(&s->x->t, second + 1) : end;
+    if (last >= end || !hone_extent_is(s, close + 1, "-") || !hone_extent_is(s, second + 1, "[") ||
+        !hone_extent_same(hone_extent_at(s, *i), hone_extent_at(s, second)) ||
+        close - open != last - second + 1 || !hone_extent_is(s, close - 2, "+") ||
+        !hone_extent_is(s, close - 1, "1") || (last + 1 < end && !is_sign(s, last + 1)))
+        return false;
+    for (size_t k = 1; second + 1 + k < last; k++)
+        if (!hone_extent_same(hone_extent_at(s, open + k), hone_extent_at(s, second + 1 + k)))
+            return false;
+    param = array_of(s, *i, 0);
+    if (!param || hone_dtype_is_float(param->dtype) || hone_dtype_bytes(param->dtype) < 4)
+        return false;
+    int name =
+        hone_extent_find(s->x, hone_pool_printf(s->x->pool, "%s length", param->name), param, true);
+    if (name < 0)
+        return false;
+    s->x->names[name].is_length = true;
+    *i = last + 1;
+    *ret = (struct hone_extent_values){hone_poly_number(0), hone_poly_name(name)};
+    return true;
+}
+
+/* The term with the array's largest value in place of its longest row. */
+static struct hone_term without_length(struct hone_extent *x, const struct hone_term *term,
+                                       bool *ret_had)
+{
+    struct hone_term plain = *term;
+    *ret_had = false;
+    for (int k = 0; k < plain.degree; k++) {
+        const struct hone_extent_name *name = &x->names[plain.names[k]];
+        if (!name->is_length)
+            continue;
+        int most = hone_extent_find(x, name->param->name, name->param, true);
+        *ret_had = true;
+        plain.names[k] = most < 0 ? plain.names[k] : most;
+    }
+    return plain;
+}
+
+struct hone_poly hone_extent_join_lengths(struct hone_extent *x, const struct hone_poly *p)
+{
+    struct hone_poly all = hone_poly_number(0);
+    for (size_t i = 0; p->is_known && i < p->n; i++) {
+        bool had, had_other;
+        struct hone_poly one = {.is_known = true, .n = 1}, most = one, none = one;
+        one.terms[0] = most.terms[0] = none.terms[0] = without_length(x, &p->terms[i], &had);
+        bool is_lesser = false; /* of two terms that come to the same */
+        for (size_t k = 0; k < p->n; k++) {
+            most.terms[0] = without_length(x, &p->terms[k], &had_other);
+            none.terms[0].factor = most.terms[0].factor;
+            is_lesser = is_lesser || (k != i && had != had_other && hone_poly_equal(&most, &none) &&
+                                      (most.terms[0].factor > one.terms[0].factor ||
+                                       (most.terms[0].factor == one.terms[0].factor && k < i)));
+        }
+        if (!is_lesser)
+            all = hone_poly_add(&all, &one, 1);
+    }
+    return p->is_known ? all : *p;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of extent.h share: extent_range.c evaluates expressions, extent_reach.c follows
- * arrays. */
+ * arrays, extent_call.c calls and what arrays hold. */
 #ifndef HONE_TOOLS_EXTENT_INTERNAL_H
 #define HONE_TOOLS_EXTENT_INTERNAL_H
 
@@ -88,6 +88,18 @@ bool hone_extent_callee(const struct hone_extent_scope *s, size_t open, struct h
  * others (extent_call.c). */
 struct hone_extent_values hone_extent_of_call(const struct hone_extent_scope *s, size_t name,
                                               size_t pos);
+/* The parameter of the chosen function that the word at token i is; NULL: none. */
+const struct hone_param *hone_extent_param(const struct hone_extent_scope *s, size_t i);
+/* An element of the array at token i, which may be a helper's parameter or a pointer into one
+ * (extent_call.c). */
+struct hone_extent_values hone_extent_content(const struct hone_extent_scope *s, size_t i);
+/* ptr[r + 1] - ptr[r] from token *i on, which goes behind it: a row's length is a name of its own.
+ * False: there is none. */
+bool hone_extent_row_length(const struct hone_extent_scope *s, size_t *i, size_t end,
+                            struct hone_extent_values *ret);
+/* p without rows' lengths: a * begin + b * length of a row is at most the larger of a and b times
+ * where the last row ends. */
+struct hone_poly hone_extent_join_lengths(struct hone_extent *x, const struct hone_poly *p);
 /* C ? A : B of tokens first..end-1; `mark` is the ?, `colon` the : (extent_call.c). */
 struct hone_extent_values hone_extent_of_choice(const struct hone_extent_scope *s, size_t first,
                                                 size_t mark, size_t colon, size_t end, size_t pos);

@@ -33,11 +33,11 @@ int hone_extent_find(struct hone_extent *x, const char *text, const struct hone_
             return i;
     if (x->n_names == HONE_EXTENT_NAMES)
         return -1;
-    x->names[x->n_names] = (struct hone_extent_name){text, param, is_content};
+    x->names[x->n_names] = (struct hone_extent_name){text, param, is_content, false};
     return x->n_names++;
 }
 
-static const struct hone_param *find_param(const struct hone_extent_scope *s, size_t i)
+const struct hone_param *hone_extent_param(const struct hone_extent_scope *s, size_t i)
 {
     for (size_t p = 0; s->caller == NULL && p < s->x->proto->n_params; p++)
         if (hone_c_is(hone_extent_at(s, i), s->x->proto->params[p].name))
@@ -478,7 +478,7 @@ static struct hone_extent_values range_of_name(const struct hone_extent_scope *s
     struct hone_extent_values e = unknown();
     struct hone_poly guard;
     const struct part what = {name, name + 1, pos};
-    const struct hone_param *param = find_param(s, name);
+    const struct hone_param *param = hone_extent_param(s, name);
     int argument = hone_extent_argument(s, name);
     if (range_in_loop(s, name, pos, &e))
         return e;
@@ -523,22 +523,6 @@ static bool is_cast(const struct hone_extent_scope *s, size_t open, size_t end)
         if (!hone_extent_is_type(hone_extent_at(s, i)))
             return false;
     return close > open + 1 && close + 1 < end;
-}
-
-/* What the elements of an integer array may be. */
-static struct hone_extent_values range_of_content(const struct hone_extent_scope *s,
-                                                  const struct hone_param *param)
-{
-    if (!param || hone_dtype_is_float(param->dtype))
-        return unknown();
-    if (param->dtype == HONE_DTYPE_U8 || param->dtype == HONE_DTYPE_U16)
-        return (struct hone_extent_values){
-            hone_poly_number(0), hone_poly_number(param->dtype == HONE_DTYPE_U8 ? 255 : 65535)};
-    if (hone_dtype_bytes(param->dtype) < 4)
-        return unknown();
-    int name = hone_extent_find(s->x, param->name, param, true);
-    return (struct hone_extent_values){hone_poly_number(0),
-                                       name >= 0 ? hone_poly_name(name) : unknown().hi};
 }
 
 static struct hone_extent_values operand(const struct hone_extent_scope *s, size_t *i, size_t end,
@@ -591,7 +575,7 @@ static struct hone_extent_values operand(const struct hone_extent_scope *s, size
     if (hone_extent_is(s, first + 1, "[")) {
         while (hone_extent_is(s, *i, "["))
             *i = hone_c_closing(&s->x->t, *i) + 1;
-        return range_of_content(s, find_param(s, first));
+        return hone_extent_content(s, first);
     }
     if (hone_extent_is(s, first + 1, "+") && hone_extent_is(s, first + 2, "+"))
         *i = first + 3;
@@ -656,6 +640,11 @@ static struct hone_extent_values product(const struct hone_extent_scope *s, size
     return all;
 }
 
+static bool is_sign(const struct hone_extent_scope *s, size_t i)
+{
+    return hone_extent_is(s, i, "+") || hone_extent_is(s, i, "-");
+}
+
 static struct hone_extent_values sum(const struct hone_extent_scope *s, size_t first, size_t end,
                                      size_t pos)
 {
@@ -668,7 +657,7 @@ static struct hone_extent_values sum(const struct hone_extent_scope *s, size_t f
         if (sign > 0 && end - i > 1 && find_guard(s, &rest, &guard)) {
             e = (struct hone_extent_values){hone_poly_number(0), guard};
             i = end;
-        } else {
+        } else if (!hone_extent_row_length(s, &i, end, &e)) {
             e = product(s, &i, end, pos);
         }
         all = sign > 0 ? (struct hone_extent_values){hone_poly_add(&all.lo, &e.lo, 1),
@@ -677,7 +666,7 @@ static struct hone_extent_values sum(const struct hone_extent_scope *s, size_t f
                                                      hone_poly_add(&all.hi, &e.lo, -1)};
         if (i >= end)
             break;
-        if (!hone_extent_is(s, i, "+") && !hone_extent_is(s, i, "-"))
+        if (!is_sign(s, i))
             return unknown();
         sign = hone_extent_is(s, i, "-") ? -1 : 1;
         i++;

@@ -25,6 +25,7 @@ static void add_range(struct reaching *r, const struct hone_extent_values *offse
 {
     struct hone_extent_values all = {hone_poly_add(&offset->lo, &e->lo, 1),
                                      hone_poly_add(&offset->hi, &e->hi, 1)};
+    all.hi = hone_extent_join_lengths(r->s->x, &all.hi);
     hone_extent_widen(&r->all, &all, r->n++ == 0);
     r->is_one = r->is_one && is_one;
     r->is_unknown = r->is_unknown || !all.hi.is_known;
@@ -510,6 +511,37 @@ int hone_extent_open(const char *source, const struct hone_prototype *proto,
 const struct hone_extent_name *hone_extent_name(const struct hone_extent *x, int name)
 {
     return &x->names[name];
+}
+
+struct hone_poly hone_extent_bounded(struct hone_extent *x, const struct hone_poly *p,
+                                     const struct hone_param *array, const char *name, int64_t less)
+{
+    int number = hone_extent_find(x, name, NULL, false);
+    struct hone_poly all = hone_poly_number(0), one = hone_poly_number(1), bound = all;
+    if (number < 0)
+        return (struct hone_poly){.is_known = false};
+    bound = hone_poly_name(number);
+    bound = hone_poly_add(&bound, &one, -less);
+    for (size_t i = 0; i < p->n; i++) {
+        struct hone_poly product = hone_poly_number(p->terms[i].factor);
+        for (int k = 0; k < p->terms[i].degree; k++) {
+            const struct hone_extent_name *own = &x->names[p->terms[i].names[k]];
+            struct hone_poly factor = hone_poly_name(p->terms[i].names[k]);
+            product = hone_poly_multiply(&product,
+                                         own->is_content && own->param == array ? &bound : &factor);
+        }
+        all = hone_poly_add(&all, &product, 1);
+    }
+    return all;
+}
+
+bool hone_extent_is_unused(const struct hone_extent *x, const char *name)
+{
+    for (size_t i = x->d.close + 1; i < x->d.end && i < x->t.n; i++)
+        if (hone_c_is(&x->t.v[i], name) &&
+            !(hone_c_is(&x->t.v[i - 1], ")") && hone_c_is(&x->t.v[i - 2], "void")))
+            return false;
+    return true;
 }
 
 size_t hone_extent_steps(struct hone_extent *x, const char **ret, size_t max)

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "tools/task/c_tokens.h"
 #include "tools/task/task_new_internal.h"
 #include "workspace/base/file.h"
 
@@ -23,6 +24,41 @@ const char *hone_new_option(const struct hone_strs *list, const char *name, char
         if (strncmp(list->v[i], name, len) == 0 && list->v[i][len] == mark)
             return list->v[i] + len + 1;
     return NULL;
+}
+
+const char *hone_new_said_of(const struct hone_new_work *w, const struct hone_strs *list,
+                             const struct hone_param *param)
+{
+    const char *said = hone_new_option(list, param->name, '=');
+    return said ? said : hone_new_option(list, hone_new_task_name(w, param), '=');
+}
+
+const char *hone_new_said(const struct hone_new_work *w, const struct hone_strs *list,
+                          const struct hone_new_tensor *t)
+{
+    const char *said = t->param ? hone_new_said_of(w, list, t->param) : NULL;
+    return said ? said : hone_new_option(list, t->name, '=');
+}
+
+const char *hone_new_formula(const struct hone_new_work *w, const char *formula)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
+    const char *done = formula;
+    for (const char *at = formula; *at;) {
+        const char *end = hone_c_token_end(at);
+        const struct hone_c_token word = {at, (size_t)(end - at)};
+        for (size_t i = 0; i < w->proto.n_params; i++) {
+            bool is_call = end[strspn(end, " ")] == '('; /* max(n, m), whatever 'max' is else */
+            if (is_call || !hone_c_is(&word, w->proto.params[i].name))
+                continue;
+            hone_buf_add(&text, done, (size_t)(at - done));
+            hone_buf_str(&text, w->names[i]);
+            done = end;
+        }
+        at = end;
+    }
+    hone_buf_str(&text, done);
+    return hone_pool_strdup(w->pool, text.data ? text.data : "");
 }
 
 int hone_new_find_axis(const struct hone_new_work *w, const char *name)
@@ -134,7 +170,7 @@ static int add_pointer(struct hone_new_work *w, const struct hone_param *p)
 static int add_value(struct hone_new_work *w, const struct hone_param *p)
 {
     bool is_float = hone_dtype_is_float(p->dtype);
-    bool is_given = hone_new_option(&w->options->scalars, p->name, '=') != NULL;
+    bool is_given = hone_new_said_of(w, &w->options->scalars, p) != NULL;
     bool is_value = !is_float && !is_given && !hone_new_is_size(w, p);
     if (is_value)
         hone_new_note(w, hone_pool_printf(w->pool,
@@ -163,7 +199,7 @@ static void make_input(struct hone_new_work *w)
     for (size_t i = 0; i < w->n_scalars; i++) {
         const struct hone_new_scalar *s = &w->scalars[i];
         if (!hone_dtype_is_float(s->dtype) || w->n_inputs + w->n_outputs == HONE_LIMIT_TENSORS ||
-            hone_new_option(&w->options->scalars, s->name, '=')) {
+            hone_new_said_of(w, &w->options->scalars, s->param)) {
             w->scalars[n++] = *s;
             continue;
         }

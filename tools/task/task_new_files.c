@@ -24,7 +24,7 @@ static const char *bytes_formula(struct hone_new_work *w)
 {
     const char *text = "";
     if (w->options->bytes)
-        return w->options->bytes;
+        return hone_new_formula(w, w->options->bytes);
     for (size_t i = 0; i < w->n_inputs + w->n_outputs; i++) {
         const struct hone_new_tensor *t =
             i < w->n_inputs ? &w->inputs[i] : &w->outputs[i - w->n_inputs];
@@ -43,7 +43,7 @@ static const char *flops_formula(struct hone_new_work *w)
     int64_t ones[HONE_LIMIT_AXES];
     double value;
     if (w->options->flops)
-        return w->options->flops;
+        return hone_new_formula(w, w->options->flops);
     for (size_t a = 0; a < w->n_axes; a++)
         ones[a] = 1;
     for (size_t i = 0; i < w->n_outputs; i++)
@@ -148,7 +148,7 @@ static int scalars_json(struct hone_new_work *w, struct hone_json *map)
 {
     for (size_t i = 0; i < w->n_scalars; i++) {
         struct hone_json *json = hone_json_new_object();
-        const char *text = hone_new_option(&w->options->scalars, w->scalars[i].name, '=');
+        const char *text = hone_new_said_of(w, &w->options->scalars, w->scalars[i].param);
         char *end = NULL;
         double value = text ? strtod(text, &end) : default_of(&w->scalars[i]);
         hone_json_set_str(json, "dtype", hone_dtype_name(w->scalars[i].dtype));
@@ -169,7 +169,7 @@ static int read_tolerance(struct hone_new_work *w, const struct hone_new_tensor 
                           double *ret_atol)
 {
     const struct hone_strs *list = &w->options->tolerances;
-    const char *text = hone_new_option(list, t->name, '=');
+    const char *text = hone_new_said(w, list, t);
     char *end = NULL;
     for (size_t i = 0; !text && i < list->n; i++)
         text = strchr(list->v[i], '=') ? NULL : list->v[i];
@@ -202,14 +202,16 @@ static int tolerance_json(struct hone_new_work *w, struct hone_json *map)
 {
     int code = 0;
     for (size_t i = 0; i < w->options->tolerances.n; i++) {
-        const char *text = w->options->tolerances.v[i], *equal = strchr(text, '=');
-        bool is_known = equal == NULL;
-        for (size_t o = 0; o < w->n_outputs; o++)
-            is_known =
-                is_known || hone_new_option(&w->options->tolerances, w->outputs[o].name, '=');
+        const struct hone_strs one = {&w->options->tolerances.v[i], 1};
+        const char *names = "";
+        bool is_known = strchr(one.v[0], '=') == NULL;
+        for (size_t o = 0; o < w->n_outputs; o++) {
+            is_known = is_known || hone_new_said(w, &one, &w->outputs[o]);
+            names = hone_pool_printf(w->pool, "%s%s%s", names, o ? ", " : "", w->outputs[o].name);
+        }
         if (!is_known)
-            return hone_fail(w->err, HONE_E_ARG, "tolerance '%.80s' names no output of '%s'", text,
-                             w->proto.name);
+            return hone_fail(w->err, HONE_E_ARG, "tolerance '%.80s' names no output of '%s': %s",
+                             one.v[0], w->proto.name, names);
     }
     for (size_t i = 0; code == 0 && i < w->n_outputs; i++) {
         const struct hone_new_tensor *t = &w->outputs[i];
@@ -256,7 +258,7 @@ static struct hone_json *constraints_json(struct hone_new_work *w)
     const struct hone_strs *given = &w->options->constraints;
     const char *all = "";
     for (size_t i = 0; i < given->n; i++)
-        hone_json_push(list, hone_json_new_str(given->v[i]));
+        hone_json_push(list, hone_json_new_str(hone_new_formula(w, given->v[i])));
     for (size_t i = 0; i < w->n_steps; i++)
         hone_json_push(list, hone_json_new_str(w->steps[i]));
     add_blocks(w, list);

@@ -28,6 +28,7 @@ struct hone_new_axis {
     bool is_variable;               /* the body has a variable of the user's name and type */
     bool is_in_shape;
     bool is_needed_by_expression;
+    bool is_window; /* of something larger */
 };
 
 struct hone_new_scalar {
@@ -69,6 +70,7 @@ struct hone_new_work {
     struct hone_new_reach reaches[HONE_LIMIT_AXES + HONE_LIMIT_TENSORS]; /* by parameter */
     const char *steps[HONE_NEW_STEPS];                                   /* constraints */
     size_t n_steps;
+    const char *asked;               /* shapes that are not known; NULL: none */
     const char *told_shapes;         /* for the note; NULL: none */
     const struct hone_cuda_in *cuda; /* NULL: the source is C */
     const char *oracle_items;        /* NULL: the function is its own reference */
@@ -81,6 +83,13 @@ struct hone_new_work {
 void hone_new_note(struct hone_new_work *w, const char *text); /* text: in the pool */
 /* The value after "NAME=" or the text from "NAME[" on; NULL: not given. */
 const char *hone_new_option(const struct hone_strs *list, const char *name, char mark);
+/* The value that was said of the array or number, by the user's name of it or the task's. */
+const char *hone_new_said(const struct hone_new_work *w, const struct hone_strs *list,
+                          const struct hone_new_tensor *t);
+const char *hone_new_said_of(const struct hone_new_work *w, const struct hone_strs *list,
+                             const struct hone_param *param);
+/* The user's formula with the task's names; in the pool. */
+const char *hone_new_formula(const struct hone_new_work *w, const char *formula);
 /* Without blanks around it; in the pool. */
 char *hone_new_trim(struct hone_pool *pool, const char *text, size_t len);
 /* Number of the axis of that name; -1: none. */

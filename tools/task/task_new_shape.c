@@ -118,17 +118,53 @@ static bool is_in_list(const struct hone_new_work *w, const struct hone_strs *li
     return false;
 }
 
+/* The arrays whose largest values the size is made of, at most max; how many. */
+static size_t contents_of(const struct hone_new_work *w, const struct hone_poly *size,
+                          const struct hone_param **ret, size_t max)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < size->n; i++)
+        for (int k = 0; k < size->terms[i].degree; k++) {
+            const struct hone_extent_name *name =
+                hone_extent_name(w->index, size->terms[i].names[k]);
+            size_t c = 0;
+            while (c < n && ret[c] != name->param)
+                c++;
+            if (name->is_content && c == n && n < max)
+                ret[n++] = name->param;
+        }
+    return n;
+}
+
+static bool is_said_size(const struct hone_new_work *w, const char *name)
+{
+    const struct hone_task_new_options *o = w->options;
+    return is_in_list(w, &o->shapes, name) || is_in_list(w, &o->sizes, name) ||
+           is_in_list(w, &o->roles, name) || is_in_list(w, &o->constraints, name) ||
+           (o->flops && hone_new_has_word(o->flops, name, w->pool));
+}
+
+/* An integer that the function gets for nothing but to say below what indexes stay. */
+static bool is_bound_of_index(const struct hone_new_work *w, const struct hone_param *p)
+{
+    const struct hone_param *array;
+    bool has_content = false;
+    for (size_t i = 0; i < w->proto.n_params; i++)
+        has_content = has_content || (w->reaches[i].reach.size.is_known &&
+                                      contents_of(w, &w->reaches[i].reach.size, &array, 1) > 0);
+    return has_content && hone_extent_is_unused(w->index, p->name);
+}
+
 /* An integer that sizes nothing is a value: a byte to look for, a shift. */
 bool hone_new_is_size(const struct hone_new_work *w, const struct hone_param *p)
 {
-    const struct hone_task_new_options *o = w->options;
     bool is_known = true;
-    if (is_in_list(w, &o->shapes, p->name) || is_in_list(w, &o->sizes, p->name) ||
-        is_in_list(w, &o->roles, p->name) || is_in_list(w, &o->constraints, p->name) ||
-        (o->flops && hone_new_has_word(o->flops, p->name, w->pool)))
+    if (is_said_size(w, p->name) || is_said_size(w, hone_new_task_name(w, p)))
         return true;
     if (hone_dtype_bytes(p->dtype) == 1)
         return false;
+    if (is_bound_of_index(w, p))
+        return true;
     for (size_t i = 0; i < w->proto.n_params; i++) {
         const struct hone_param *other = &w->proto.params[i];
         for (size_t d = 0; d < other->n_dims; d++)
@@ -251,7 +287,7 @@ static int shape_from_option(struct hone_new_work *w, struct hone_new_tensor *t,
     for (const char *at = all; code == 0 && at;) {
         const char *comma = strchr(at, ',');
         size_t len = comma ? (size_t)(comma - at) : strlen(at);
-        code = add_dim(w, t, hone_new_trim(w->pool, at, len));
+        code = add_dim(w, t, hone_new_formula(w, hone_new_trim(w->pool, at, len)));
         at = comma ? comma + 1 : NULL;
     }
     return code;
@@ -311,31 +347,65 @@ static void add_stride(struct hone_new_work *w, const struct hone_poly *size)
                  "rows lie apart");
 }
 
-/* (a + c) * (b + d) of the four terms that it makes: a padded image. */
-static bool add_padded(struct hone_new_work *w, struct hone_new_tensor *t,
-                       const struct hone_poly *size, int *ret)
+/* What the name is multiplied with in the terms that have it. */
+static struct hone_poly factor_of(const struct hone_poly *p, int name)
 {
-    const struct hone_term *first = leading(size);
-    int64_t plus[2] = {0, 0}, rest = 0;
-    if (size->n != 4 || !first || first->degree != 2 || first->factor != 1)
-        return false;
-    for (size_t i = 0; i < size->n; i++) {
-        const struct hone_term *term = &size->terms[i];
-        if (term->degree == 0)
-            rest = term->factor;
-        else if (term->degree == 1 && term->names[0] == first->names[0])
-            plus[1] = term->factor;
-        else if (term->degree == 1 && term->names[0] == first->names[1])
-            plus[0] = term->factor;
+    struct hone_poly all = hone_poly_number(0);
+    for (size_t i = 0; i < p->n; i++) {
+        struct hone_poly rest = hone_poly_number(p->terms[i].factor);
+        bool has_it = false;
+        for (int k = 0; k < p->terms[i].degree; k++) {
+            const struct hone_poly other = hone_poly_name(p->terms[i].names[k]);
+            if (!has_it && p->terms[i].names[k] == name)
+                has_it = true;
+            else
+                rest = hone_poly_multiply(&rest, &other);
+        }
+        if (has_it)
+            all = hone_poly_add(&all, &rest, 1);
     }
-    if (plus[0] * plus[1] != rest || rest == 0)
+    return all;
+}
+
+/* h - k + 1: a window of k has no place in less. */
+static void add_window(struct hone_new_work *w, const struct hone_poly *side)
+{
+    const char *whole = NULL, *window = NULL;
+    for (size_t i = 0; i < side->n; i++) {
+        const struct hone_term *term = &side->terms[i];
+        if (term->degree == 1 && term->factor == 1)
+            whole = hone_extent_name(w->index, term->names[0])->text;
+        else if (term->degree == 1 && term->factor == -1)
+            window = hone_extent_name(w->index, term->names[0])->text;
+    }
+    if (!whole || !window || side->n > 3)
+        return;
+    int a = hone_new_find_axis(w, window);
+    if (a >= 0)
+        w->axes[a].is_window = true;
+    add_step(w, hone_pool_printf(w->pool, "%s >= %s", whole, window),
+             "a window lies inside of what it is laid on");
+}
+
+/* (h + 2) * (w + 2), (h - k + 1) * (w - l + 1): a product of two sums, of the terms that it makes.
+ */
+static bool add_sides(struct hone_new_work *w, struct hone_new_tensor *t,
+                      const struct hone_poly *size, int *ret)
+{
+    const struct hone_term *first = NULL;
+    for (size_t i = 0; i < size->n && !first; i++)
+        first = size->terms[i].degree == 2 && size->terms[i].factor == 1 ? &size->terms[i] : NULL;
+    if (!first)
+        return false;
+    const struct hone_poly sides[2] = {factor_of(size, first->names[1]),
+                                       factor_of(size, first->names[0])};
+    struct hone_poly product = hone_poly_multiply(&sides[0], &sides[1]);
+    if (sides[0].n < 2 || sides[1].n < 2 || !hone_poly_equal(&product, size))
         return false;
     *ret = 0;
     for (int d = 0; *ret == 0 && d < 2; d++) {
-        const char *name = hone_extent_name(w->index, first->names[d])->text;
-        *ret = add_dim(w, t,
-                       hone_pool_printf(w->pool, "%s %c %lld", name, plus[d] < 0 ? '-' : '+',
-                                        (long long)llabs(plus[d])));
+        *ret = add_dim(w, t, hone_extent_text(w->index, &sides[d]));
+        add_window(w, &sides[d]);
     }
     return true;
 }
@@ -348,108 +418,197 @@ static struct hone_new_tensor *input_of(struct hone_new_work *w, const struct ho
     return NULL;
 }
 
-/* x[columns[k]]: the axis below which columns stay; -1: not known. */
-static int axis_of_index(struct hone_new_work *w, const struct hone_param *columns)
+/* The only one of the axes that the function gets, or that it gets and does not use; -1: there are
+ * none or several. */
+static int only_axis(const struct hone_new_work *w, bool is_unused)
 {
-    const char *role = hone_new_option(&w->options->roles, columns->name, '=');
-    const char *bound = role ? strchr(role, ':') : NULL;
     int only = -1, n = 0;
-    if (bound)
-        return hone_new_find_axis(w, bound + 1);
     for (size_t a = 0; a < w->n_axes; a++)
-        if (w->axes[a].param) {
+        if (w->axes[a].param &&
+            (!is_unused || hone_extent_is_unused(w->index, w->axes[a].param->name))) {
             only = (int)a;
             n++;
         }
     return n == 1 ? only : -1;
 }
 
-/* The size depends on what an array holds: where rows begin, or indexes. */
-static int shape_from_content(struct hone_new_work *w, struct hone_new_tensor *t,
-                              const struct hone_poly *size, bool *ret_is_done)
+/* Is the array's last value a factor of the size: is it where the last row ends? */
+static bool is_end_of_rows(const struct hone_new_work *w, const struct hone_poly *size,
+                           const struct hone_param *array)
 {
-    const struct hone_term *term = leading(size);
-    const struct hone_extent_name *name = NULL;
-    int64_t plus = size->n == 2 ? size->terms[&size->terms[0] == term].factor : 0;
+    for (size_t i = 0; i < size->n; i++) {
+        bool has_it = false;
+        for (int k = 0; k < size->terms[i].degree; k++) {
+            const struct hone_extent_name *name =
+                hone_extent_name(w->index, size->terms[i].names[k]);
+            has_it = has_it || (name->is_content && name->param == array);
+        }
+        if (!has_it)
+            return false;
+    }
+    return true;
+}
+
+/* (v + 1) * E for the array's largest value v: is it an index of what is E large? */
+static bool is_index(const struct hone_new_work *w, const struct hone_poly *size,
+                     const struct hone_param *array)
+{
+    struct hone_poly with = hone_poly_number(0), rest = *size;
     for (size_t i = 0; i < size->n; i++)
         for (int k = 0; k < size->terms[i].degree; k++) {
-            const struct hone_extent_name *one =
-                hone_extent_name(w->index, size->terms[i].names[k]);
-            name = one->is_content ? one : name;
+            int number = size->terms[i].names[k];
+            const struct hone_extent_name *name = hone_extent_name(w->index, number);
+            if (!name->is_content || name->param != array)
+                continue;
+            struct hone_poly value = hone_poly_name(number);
+            with = factor_of(size, number);
+            value = hone_poly_multiply(&value, &with);
+            rest = hone_poly_add(size, &value, -1);
         }
-    if (!name)
-        return 0;
-    struct hone_new_tensor *holder = input_of(w, name->param);
-    bool is_plain = holder && term && term->degree == 1 && term->factor == 1 && size->n < 3;
-    int a = -1, code = 0;
-    *ret_is_done = true;
-    if (is_plain && plus == 0) {
-        for (size_t i = 0; i < w->n_axes; i++)
-            if (holder->bound && strcmp(w->axes[i].name, holder->bound) == 0)
-                a = (int)i;
-        const char *role = hone_new_option(&w->options->roles, name->param->name, '=');
-        const char *bound = role ? strchr(role, ':') : NULL;
-        if (bound)
-            return add_dim(w, t, bound + 1);
-        if (a < 0)
-            code = add_made_axis(w, hone_new_free_name(w, "nnz"), &a);
-        if (code == 0 && !holder->bound) {
-            holder->role = "offsets";
-            holder->bound = w->axes[a].name;
-            hone_new_note(w,
-                          hone_pool_printf(w->pool,
-                                           "'%s' gets offsets: it rises from 0 to %s (--role gives "
-                                           "another content)",
-                                           name->param->name, holder->bound));
-        }
-        return code < 0 ? code : add_dim(w, t, w->axes[a].name);
+    return with.n > 0 && hone_poly_equal(&with, &rest);
+}
+
+/* offsets[i] to offsets[i + 1]: what they end at is a size that the function does not get. */
+static int guess_offsets(struct hone_new_work *w, struct hone_new_tensor *holder)
+{
+    int a = -1, code = add_made_axis(w, hone_new_free_name(w, "nnz"), &a);
+    if (code < 0)
+        return code;
+    holder->role = "offsets";
+    holder->bound = w->axes[a].name;
+    hone_new_note(w, hone_pool_printf(w->pool,
+                                      "'%s' gets offsets: it rises from 0 to %s (--role gives "
+                                      "another content)",
+                                      holder->param->name, holder->bound));
+    return 0;
+}
+
+static void guess_index(struct hone_new_work *w, struct hone_new_tensor *holder, int axis,
+                        const struct hone_new_tensor *t)
+{
+    holder->role = "index";
+    holder->bound = w->axes[axis].name;
+    hone_new_note(w, hone_pool_printf(w->pool,
+                                      "'%s' gets indexes from 0 to %s - 1, as it says where "
+                                      "in '%s' (--role %s=index:AXIS names another axis)",
+                                      holder->param->name, holder->bound, t->param->name,
+                                      holder->param->name));
+}
+
+/* The role and the bound that were said of an input. */
+static void take_role(struct hone_new_work *w, struct hone_new_tensor *t)
+{
+    const char *role = hone_new_said(w, &w->options->roles, t);
+    const char *colon = role ? strchr(role, ':') : NULL;
+    int a = colon ? hone_new_find_axis(w, colon + 1) : -1;
+    if (!role)
+        return;
+    t->role = hone_pool_strndup(w->pool, role, colon ? (size_t)(colon - role) : strlen(role));
+    t->bound = a >= 0 ? w->axes[a].name : colon ? colon + 1 : NULL;
+}
+
+/* What a holder's values stay below, as it was said or as nothing else can be meant. */
+static int find_bound(struct hone_new_work *w, struct hone_new_tensor *holder, bool is_rows,
+                      bool is_index, const struct hone_new_tensor *t)
+{
+    int only = only_axis(w, false), axis = only >= 0 ? only : only_axis(w, true);
+    if (!holder->role)
+        take_role(w, holder);
+    if (!holder->role && is_rows)
+        return guess_offsets(w, holder);
+    if (!holder->role && is_index && axis >= 0)
+        guess_index(w, holder, axis, t);
+    if (holder->bound && is_name(holder->bound) && hone_new_find_axis(w, holder->bound) < 0)
+        return add_made_axis(w, holder->bound, &axis);
+    return 0;
+}
+
+static const char *integers_of(struct hone_new_work *w)
+{
+    const char *text = "";
+    for (size_t a = 0; a < w->n_axes; a++)
+        if (w->axes[a].param)
+            text = hone_pool_printf(w->pool, "%s%s%s", text, *text ? ", " : "",
+                                    w->axes[a].param->name);
+    return text;
+}
+
+/* Asks for a shape, or for what it follows from: once for all that is not known, with `more` for
+ * what comes behind the first. */
+static int ask(struct hone_new_work *w, const char *first, const char *more)
+{
+    if (!w->asked)
+        w->asked = first;
+    else if (!strstr(w->asked, more))
+        w->asked = hone_pool_printf(w->pool, "%s, and %s", w->asked, more);
+    return hone_fail(w->err, HONE_E_ARG, "%s", w->asked);
+}
+
+static int ask_index(struct hone_new_work *w, const struct hone_new_tensor *t,
+                     const struct hone_param *array)
+{
+    const char *role = hone_pool_printf(w->pool, "--role %s=index:M", array->name);
+    return ask(w,
+               hone_pool_printf(w->pool,
+                                "the shape of '%s' is not known, as its subscripts are what '%s' "
+                                "holds: say what its values stay below, as M an integer of yours "
+                                "(%s) or a new name: %s",
+                                t->param->name, array->name, integers_of(w), role),
+               role);
+}
+
+/* The size depends on what arrays hold, where rows begin, or indexes: puts what those stay below
+ * in their place. */
+static int bound_contents(struct hone_new_work *w, const struct hone_new_tensor *t,
+                          struct hone_poly *size)
+{
+    const struct hone_param *arrays[HONE_LIMIT_RANK];
+    size_t n = contents_of(w, size, arrays, HONE_COUNTOF(arrays));
+    int code = 0;
+    bool is_asked = false;
+    for (size_t i = 0; i < n; i++) {
+        struct hone_new_tensor *holder = input_of(w, arrays[i]);
+        bool is_rows = is_end_of_rows(w, size, arrays[i]);
+        if (holder && (code = find_bound(w, holder, is_rows, is_index(w, size, arrays[i]), t)) < 0)
+            return code;
+        if (!holder || !holder->bound)
+            is_asked = ask_index(w, t, arrays[i]) < 0;
+        else
+            *size = hone_extent_bounded(w->index, size, arrays[i], holder->bound,
+                                        !is_rows && strcmp(holder->role, "offsets") != 0);
     }
-    a = is_plain && plus == 1 ? axis_of_index(w, name->param) : -1;
-    if (a < 0)
-        return hone_fail(w->err, HONE_E_ARG,
-                         "the shape of '%s' is not known, as its subscripts are what '%s' holds: "
-                         "give it as --shape '%s[M]' and say --role %s=index:M",
-                         t->param->name, name->param->name, t->param->name, name->param->name);
-    if (!holder->role) {
-        holder->role = "index";
-        holder->bound = w->axes[a].name;
-        hone_new_note(w, hone_pool_printf(w->pool,
-                                          "'%s' gets indexes from 0 to %s - 1, as it says where "
-                                          "in '%s' (--role %s=index:AXIS names another axis)",
-                                          name->param->name, holder->bound, t->param->name,
-                                          name->param->name));
-    }
-    return add_dim(w, t, w->axes[a].name);
+    return is_asked ? HONE_E_ARG : 0;
 }
 
 static int shape_from_reach(struct hone_new_work *w, struct hone_new_tensor *t, bool *ret_is_done)
 {
     const struct hone_new_reach *found = hone_new_reach(w, t->param);
-    const struct hone_poly *size = &found->reach.size;
+    struct hone_poly bounded = found->reach.size;
+    const struct hone_poly *size = &bounded;
     int64_t number;
-    int code = 0;
     *ret_is_done = false;
     if (!size->is_known)
         return 0;
-    code = shape_from_content(w, t, size, ret_is_done);
+    int code = bound_contents(w, t, &bounded);
     if (code < 0)
         return code;
-    if (!*ret_is_done && hone_poly_is_number(size, &number)) {
+    *ret_is_done = true;
+    if (!size->is_known) {
+        *ret_is_done = false;
+    } else if (hone_poly_is_number(size, &number)) {
         *ret_is_done = number > 0;
         code = number > 1 ? add_dim(w, t, hone_pool_printf(w->pool, "%lld", (long long)number)) : 0;
-    } else if (!*ret_is_done && size->n == 1 && size->terms[0].factor > 0) {
+    } else if (size->n == 1 && size->terms[0].factor > 0) {
         const struct hone_term *term = &size->terms[0];
-        *ret_is_done = true;
         for (int d = 0; code == 0 && d < term->degree; d++)
             code = add_dim(w, t, hone_extent_name(w->index, term->names[d])->text);
         if (code == 0 && term->factor > 1)
             code = add_dim(w, t, hone_pool_printf(w->pool, "%lld", (long long)term->factor));
-    } else if (!*ret_is_done && !add_padded(w, t, size, &code)) {
+    } else if (!add_sides(w, t, size, &code)) {
         code = add_dim(w, t, hone_extent_text(w->index, size));
         add_stride(w, size);
-        *ret_is_done = true;
-    } else {
-        *ret_is_done = true;
+        if (leading(size) == NULL || leading(size)->degree == 1)
+            add_window(w, size);
     }
     if (code == 0 && *ret_is_done) {
         add_steps(w, found);
@@ -464,7 +623,8 @@ static int shape_from_param(struct hone_new_work *w, struct hone_new_tensor *t)
     for (size_t d = 0; d < t->param->n_dims; d++) {
         const char *dim = hone_new_trim(w->pool, t->param->dims[d], strlen(t->param->dims[d]));
         bool is_done = false;
-        int code = *dim ? add_dim(w, t, dim) : shape_from_reach(w, t, &is_done);
+        int code =
+            *dim ? add_dim(w, t, hone_new_formula(w, dim)) : shape_from_reach(w, t, &is_done);
         if (code < 0)
             return code;
         if (!*dim && !is_done)
@@ -479,6 +639,8 @@ static int find_shape(struct hone_new_work *w, struct hone_new_tensor *t)
 {
     const char *option =
         hone_new_option(&w->options->shapes, t->param ? t->param->name : t->name, '[');
+    if (!option && t->param)
+        option = hone_new_option(&w->options->shapes, hone_new_task_name(w, t->param), '[');
     bool is_done = false;
     if (option)
         return shape_from_option(w, t, option);
@@ -507,10 +669,37 @@ static int find_shape(struct hone_new_work *w, struct hone_new_tensor *t)
                          "the shape of '%s' is not known and '%s' gets no size: give it the "
                          "length as an integer parameter, in place of an end mark in the data",
                          t->param->name, w->proto.name);
-    return hone_fail(w->err, HONE_E_ARG,
-                     "the shape of '%s' is not known, as its subscripts do not tell: give it as "
-                     "--shape '%s[M,K]' with names of integers, numbers or formulas",
-                     t->param->name, t->param->name);
+    return ask(w,
+               hone_pool_printf(w->pool,
+                                "the shape of '%s' is not known, as its subscripts do not tell: "
+                                "give it as --shape '%s[M,K]' with names of integers, numbers or "
+                                "formulas",
+                                t->param->name, t->param->name),
+               hone_pool_printf(w->pool, "--shape '%s[M,K]'", t->param->name));
+}
+
+/* Names that an option of that kind may say: of arrays, or of numbers. */
+static const char *names_of(struct hone_new_work *w, bool is_number)
+{
+    const char *text = "";
+    for (size_t i = 0; i < w->proto.n_params; i++)
+        if (w->proto.params[i].is_pointer != is_number)
+            text = hone_pool_printf(w->pool, "%s%s%s", text, *text ? ", " : "",
+                                    w->proto.params[i].name);
+    return *text ? text : "there are none";
+}
+
+/* Does the word name what an option of that kind is for? */
+static bool is_named(const struct hone_new_work *w, const char *word, bool is_number)
+{
+    for (size_t i = 0; i < w->n_inputs; i++) /* x_in, and numbers that became inputs */
+        if (!is_number && strcmp(w->inputs[i].name, word) == 0)
+            return true;
+    for (size_t p = 0; p < w->proto.n_params; p++)
+        if ((strcmp(w->proto.params[p].name, word) == 0 || strcmp(w->names[p], word) == 0) &&
+            w->proto.params[p].is_pointer != is_number)
+            return true;
+    return false;
 }
 
 static int check_options_used(struct hone_new_work *w)
@@ -524,41 +713,35 @@ static int check_options_used(struct hone_new_work *w)
                  {&w->options->scales, '=', "scale"},  {&w->options->shifts, '=', "shift"},
                  {&w->options->scalars, '=', "scalar"}};
     for (size_t l = 0; l < HONE_COUNTOF(lists); l++) {
+        bool is_number = lists[l].list == &w->options->scalars;
         for (size_t i = 0; i < lists[l].list->n; i++) {
             const char *text = lists[l].list->v[i], *mark = strchr(text, lists[l].mark);
             const char *word = mark ? hone_pool_strndup(w->pool, text, (size_t)(mark - text)) : "";
-            bool is_known = false;
-            for (size_t p = 0; mark && p < w->proto.n_params; p++)
-                is_known = is_known || strcmp(w->proto.params[p].name, word) == 0 ||
-                           strcmp(w->names[p], word) == 0;
-            if (!is_known)
-                return hone_fail(w->err, HONE_E_ARG, "%s '%.80s' names no parameter of '%s'",
-                                 lists[l].what, text, w->proto.name);
+            if (!is_named(w, word, is_number))
+                return hone_fail(w->err, HONE_E_ARG, "%s '%.80s' names no %s of '%s': %s",
+                                 lists[l].what, text, is_number ? "number" : "array", w->proto.name,
+                                 names_of(w, is_number));
         }
     }
     return 0;
 }
 
 static int find_number(struct hone_new_work *w, const struct hone_strs *list, const char *what,
-                       const char *name, double *ret)
+                       const struct hone_new_tensor *t, double *ret)
 {
-    const char *text = hone_new_option(list, name, '=');
+    const char *text = hone_new_said(w, list, t);
     char *end = NULL;
     double value = text ? strtod(text, &end) : *ret;
     if (text && (*end || end == text || !isfinite(value)))
-        return hone_fail(w->err, HONE_E_ARG, "%s of '%s': '%.40s' is no number", what, name, text);
+        return hone_fail(w->err, HONE_E_ARG, "%s of '%s': '%.40s' is no number", what,
+                         t->param->name, text);
     *ret = value;
     return 0;
 }
 
 static int find_role(struct hone_new_work *w, struct hone_new_tensor *t)
 {
-    const char *role = hone_new_option(&w->options->roles, t->param->name, '=');
-    const char *colon = role ? strchr(role, ':') : NULL;
-    if (role) {
-        t->role = hone_pool_strndup(w->pool, role, colon ? (size_t)(colon - role) : strlen(role));
-        t->bound = colon ? colon + 1 : NULL;
-    }
+    take_role(w, t);
     if (!t->role && !hone_dtype_is_float(t->dtype))
         hone_new_note(
             w, hone_pool_printf(w->pool,
@@ -571,19 +754,23 @@ static int find_role(struct hone_new_work *w, struct hone_new_tensor *t)
                                 t->param->name, t->param->name));
     t->scale = 1;
     t->shift = 0;
-    int code = find_number(w, &w->options->scales, "scale", t->param->name, &t->scale);
-    return code < 0 ? code
-                    : find_number(w, &w->options->shifts, "shift", t->param->name, &t->shift);
+    int code = find_number(w, &w->options->scales, "scale", t, &t->scale);
+    return code < 0 ? code : find_number(w, &w->options->shifts, "shift", t, &t->shift);
 }
 
 int hone_new_shapes(struct hone_new_work *w)
 {
     int code = check_options_used(w);
     /* offsets and indexes name axes that the shapes of others make */
-    for (size_t i = 0; code == 0 && i < w->n_inputs; i++)
-        code = find_shape(w, &w->inputs[i]);
-    for (size_t i = 0; code == 0 && i < w->n_outputs; i++)
-        code = find_shape(w, &w->outputs[i]);
+    for (size_t i = 0; code == 0 && i < w->n_inputs + w->n_outputs; i++) {
+        bool is_input = i < w->n_inputs;
+        const char *asked = w->asked;
+        code = find_shape(w, is_input ? &w->inputs[i] : &w->outputs[i - w->n_inputs]);
+        if (w->asked != asked)
+            code = 0; /* the next may have to be asked for too */
+    }
+    if (w->asked)
+        return hone_fail(w->err, HONE_E_ARG, "%s", w->asked);
     for (size_t i = 0; code == 0 && i < w->n_inputs; i++)
         code = find_role(w, &w->inputs[i]);
     if (code == 0 && w->told_shapes)

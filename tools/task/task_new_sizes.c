@@ -21,6 +21,8 @@
 #define ROUND_TO         64
 #define MOST_STEPS       200
 
+enum { ENTRIES_PER_ROW = 16 };
+
 bool hone_new_value(const struct hone_new_work *w, const char *formula, const int64_t *sizes,
                     double *ret)
 {
@@ -39,9 +41,76 @@ static bool is_var(const struct hone_new_axis *axis)
     return !axis->expression && axis->value == 0;
 }
 
+/* The formulas' axes, of the others. */
+static void fill_formulas(const struct hone_new_work *w, int64_t *sizes)
+{
+    double value = 0;
+    for (size_t a = 0; a < w->n_axes; a++)
+        if (w->axes[a].expression && hone_new_value(w, w->axes[a].expression, sizes, &value))
+            sizes[a] = value > 1e15 ? (int64_t)1e15 : (int64_t)value;
+}
+
+/* A size that the function does not get, where offsets end: some entries for each row. 0: it is
+ * another one. */
+static int64_t size_of_rows(struct hone_new_work *w, const struct hone_new_axis *axis,
+                            const int64_t *sizes)
+{
+    double rows = 0;
+    for (size_t i = 0; !axis->param && i < w->n_inputs; i++) {
+        const struct hone_new_tensor *t = &w->inputs[i];
+        const char *role = t->role ? t->role : "";
+        if (strcmp(role, "offsets") == 0 && t->bound && strcmp(t->bound, axis->name) == 0 &&
+            hone_new_value(w, hone_new_elements(w, t), sizes, &rows))
+            return (int64_t)fmax(ENTRIES_PER_ROW * (rows - 1), 1);
+    }
+    return 0;
+}
+
+/* Sizes that were not given, as far as others tell them. */
+static int add_missing(struct hone_new_work *w, const char *text, int64_t *sizes)
+{
+    const char *made = "", *missing = "";
+    fill_formulas(w, sizes);
+    for (size_t a = 0; a < w->n_axes; a++) {
+        const struct hone_new_axis *axis = &w->axes[a];
+        if (!is_var(axis) || sizes[a] > 0)
+            continue;
+        sizes[a] = size_of_rows(w, axis, sizes);
+        if (sizes[a] > 0)
+            made = hone_pool_printf(w->pool, "%s,%s=%lld", made, axis->name, (long long)sizes[a]);
+        else
+            missing = hone_pool_printf(w->pool, "%s,%s=1000", missing,
+                                       axis->param ? axis->param->name : axis->name);
+    }
+    if (*missing)
+        return hone_fail(w->err, HONE_E_ARG,
+                         "sizes '%.200s' lack one: say --size %.200s%s%s, with the number that "
+                         "matters for 1000",
+                         text, text, made, missing);
+    if (*made)
+        hone_new_note(w, hone_pool_printf(w->pool,
+                                          "sizes '%s' lack one, so %d entries a row are taken: "
+                                          "--size %s%s says it",
+                                          text, ENTRIES_PER_ROW, text, made));
+    return 0;
+}
+
+static const char *names_of_sizes(struct hone_new_work *w)
+{
+    const char *text = "";
+    for (size_t a = 0; a < w->n_axes; a++)
+        if (is_var(&w->axes[a]))
+            text = hone_pool_printf(w->pool, "%s%s%s", text, *text ? ", " : "",
+                                    w->axes[a].param ? w->axes[a].param->name : w->axes[a].name);
+    return text;
+}
+
 /* "M=512,N=512": every var axis once. */
 static int parse_sizes(struct hone_new_work *w, const char *text, struct hone_json *axes)
 {
+    int64_t sizes[HONE_LIMIT_AXES] = {0};
+    for (size_t a = 0; a < w->n_axes; a++)
+        sizes[a] = w->axes[a].value;
     for (const char *at = text; at;) {
         const char *comma = strchr(at, ','), *equal = strchr(at, '=');
         if (!equal || (comma && comma < equal))
@@ -53,12 +122,17 @@ static int parse_sizes(struct hone_new_work *w, const char *text, struct hone_js
         if (a < 0 || !is_var(&w->axes[a]) || value < 1 || (*end && *end != ','))
             return hone_fail(
                 w->err, HONE_E_ARG,
-                "sizes '%.80s': '%.40s' is no integer of '%s' with a size of 1 or more", text, name,
-                w->proto.name);
-        hone_json_set_i64(axes, w->axes[a].name, value);
+                "sizes '%.80s': '%.40s' is no integer of '%s' with a size of 1 or more; its sizes "
+                "are %s",
+                text, name, w->proto.name, names_of_sizes(w));
+        sizes[a] = value;
         at = comma ? comma + 1 : NULL;
     }
-    return 0;
+    int code = add_missing(w, text, sizes);
+    for (size_t a = 0; code == 0 && a < w->n_axes; a++)
+        if (is_var(&w->axes[a]))
+            hone_json_set_i64(axes, w->axes[a].name, sizes[a]);
+    return code;
 }
 
 static double elements_of(const struct hone_new_work *w)
@@ -77,7 +151,7 @@ static size_t rank_of(const struct hone_new_work *w, const struct hone_new_tenso
 /* Not a number of steps or the width of a window. */
 static bool is_free(const struct hone_new_axis *axis)
 {
-    return axis->is_in_shape || axis->is_needed_by_expression;
+    return !axis->is_window && (axis->is_in_shape || axis->is_needed_by_expression);
 }
 
 /* Axes of one size would make a resize a copy, and rows and columns the same. */
@@ -145,16 +219,16 @@ static void obey(struct hone_new_work *w, int64_t *sizes)
 {
     const struct hone_strs *all = &w->options->constraints;
     for (size_t i = 0; i < all->n; i++) {
-        const char *least = strstr(all->v[i], " >= ");
+        const char *formula = hone_new_formula(w, all->v[i]), *least = strstr(formula, " >= ");
         double holds = 0;
         if (least)
-            keep_least(w, sizes, all->v[i], least);
+            keep_least(w, sizes, formula, least);
         for (int k = 0; k < MOST_STEPS; k++) {
-            if (!hone_new_value(w, all->v[i], sizes, &holds) || holds != 0)
+            if (!hone_new_value(w, formula, sizes, &holds) || holds != 0)
                 break;
             for (size_t a = 0; a < w->n_axes; a++)
                 if (is_var(&w->axes[a]) && sizes[a] > 1 &&
-                    hone_new_has_word(all->v[i], w->axes[a].name, w->pool))
+                    hone_new_has_word(formula, w->axes[a].name, w->pool))
                     sizes[a] = k < ROUND_TO ? sizes[a] - 1 : sizes[a] - sizes[a] / 8;
         }
     }
@@ -167,9 +241,7 @@ static void weigh(struct hone_new_work *w, const char *work, int64_t *sizes, dou
 {
     double value = 0, elements = 0;
     *ret_bytes = *ret_most = 0;
-    for (size_t a = 0; a < w->n_axes; a++) /* the formulas' axes */
-        if (w->axes[a].expression && hone_new_value(w, w->axes[a].expression, sizes, &value))
-            sizes[a] = value > 1e15 ? (int64_t)1e15 : (int64_t)value;
+    fill_formulas(w, sizes);
     for (size_t i = 0; i < w->n_inputs + w->n_outputs; i++) {
         const struct hone_new_tensor *t =
             i < w->n_inputs ? &w->inputs[i] : &w->outputs[i - w->n_inputs];
@@ -195,6 +267,15 @@ static bool is_dear(struct hone_new_work *w, const char *work, bool is_second, i
             rounds > share * WORK_PER_ELEMENT * elements_of(w));
 }
 
+static void fill_rows(struct hone_new_work *w, int64_t *sizes)
+{
+    fill_formulas(w, sizes);
+    for (size_t a = 0; a < w->n_axes; a++) {
+        int64_t entries = size_of_rows(w, &w->axes[a], sizes);
+        sizes[a] = entries > 0 ? entries : sizes[a];
+    }
+}
+
 /* Sizes of about a million elements, or what was asked for; less where loops in loops would take
  * long. */
 static void guess_sizes(struct hone_new_work *w, bool is_second, int64_t *sizes)
@@ -209,13 +290,17 @@ static void guess_sizes(struct hone_new_work *w, bool is_second, int64_t *sizes)
         if (is_var(axis) && axis->param && axis->param->most > 0)
             sizes[a] = sizes[a] < axis->param->most ? sizes[a] : axis->param->most;
     }
-    for (int i = 0; i < MOST_STEPS && is_dear(w, work, is_second, sizes); i++)
+    fill_rows(w, sizes);
+    for (int i = 0; i < MOST_STEPS && is_dear(w, work, is_second, sizes); i++) {
         for (size_t a = 0; a < w->n_axes; a++)
             if (is_var(&w->axes[a]) && sizes[a] > 16 && is_free(&w->axes[a]))
                 sizes[a] = sizes[a] * 7 / 8;
+        fill_rows(w, sizes);
+    }
     for (size_t a = 0; a < w->n_axes && w->options->cost > 0 && !is_second; a++)
         if (is_var(&w->axes[a]) && sizes[a] > ROUND_FROM && is_free(&w->axes[a]))
             sizes[a] -= sizes[a] % ROUND_TO;
+    fill_rows(w, sizes);
     fit_steps(w, sizes, is_second);
     obey(w, sizes);
     if (is_second)

@@ -244,6 +244,82 @@ START_TEST(tolerances_have_an_absolute_part)
 }
 END_TEST
 
+/* Each option takes the user's name of what has another one in the task. */
+START_TEST(options_take_the_users_names)
+{
+    char root[] = "/tmp/hone-new-test-XXXXXX";
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_task_new made;
+    struct hone_task *task = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    const char *shapes[] = {"log[max + 4]", "pow[max]"}, *roles[] = {"log=index:max"},
+               *sizes[] = {"max=1000"}, *scalars[] = {"step=10"}, *tolerances[] = {"exp=1e-3"},
+               *constraints[] = {"max % 4 == 0 and max(max, 4) > 3"}, *scales[] = {"pow=0.5"},
+               *shifts[] = {"pow=2"};
+    const struct hone_task_new_options options = {
+        .source = "void f(const int *log, const float *pow, float *exp, int max, int step) { for "
+                  "(int i = 0; i < max; i++) exp[i] = pow[log[i]] * step; }",
+        .dir = hone_pool_printf(pool, "%s/pack", root),
+        .shapes = {shapes, 2},
+        .roles = {roles, 1},
+        .sizes = {sizes, 1},
+        .scalars = {scalars, 1},
+        .tolerances = {tolerances, 1},
+        .constraints = {constraints, 1},
+        .scales = {scales, 1},
+        .shifts = {shifts, 1},
+        .flops = "2*max"};
+    ck_assert_msg(hone_task_new(&options, pool, &made, &err) == 0, "%s", err.message);
+    ck_assert_int_eq(hone_task_load(options.dir, &task, &err), 0);
+    ck_assert_str_eq(task->inputs[0].name, "log_value");
+    ck_assert_int_eq(task->inputs[0].bound_axis, 0);
+    ck_assert_double_eq(task->inputs[1].unit, 0.5);
+    ck_assert_double_eq(task->inputs[1].shift, 2);
+    ck_assert_double_eq(task->scalars[0].value, 10);
+    ck_assert_double_eq(task->tolerance[0].rtol, 1e-3);
+    ck_assert_str_eq(task->constraints[0], "max_value % 4 == 0 and max(max_value, 4) > 3");
+    ck_assert_int_eq(task->workloads[0].axes[0], 1000);
+    hone_task_free(task);
+    ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+}
+END_TEST
+
+/* A name that matches nothing is an error with the names that do. */
+START_TEST(unknown_names_are_told)
+{
+    static const char source[] = "void f(const float *x, float *y, float a, int step, int n) { for "
+                                 "(int i = 0; i < n; i++) y[i] = a * x[i] + step; }";
+    static const struct {
+        size_t offset; /* of the list in the options */
+        const char *said, *want;
+    } table[] = {
+        {offsetof(struct hone_task_new_options, scalars), "nosuch=1", "of 'f': a, step, n"},
+        {offsetof(struct hone_task_new_options, scalars), "x=1", "of 'f': a, step, n"},
+        {offsetof(struct hone_task_new_options, roles), "n=positive", "of 'f': x, y"},
+        {offsetof(struct hone_task_new_options, scales), "z=1", "of 'f': x, y"},
+        {offsetof(struct hone_task_new_options, shifts), "z=1", "of 'f': x, y"},
+        {offsetof(struct hone_task_new_options, shapes), "z[n]", "of 'f': x, y"},
+        {offsetof(struct hone_task_new_options, outs), "z", "of 'f': x, y"},
+        {offsetof(struct hone_task_new_options, sizes), "m=4", "its sizes are n"},
+        {offsetof(struct hone_task_new_options, tolerances), "z=1e-3", "of 'f': y"},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_err err = HONE_ERR_INIT;
+        struct hone_task_new made;
+        const char *said[] = {table[i].said, "y=1e-3"};
+        struct hone_task_new_options options = {.source = source,
+                                                .dir = "/tmp/hone-new-test-never"};
+        bool is_second = table[i].offset == offsetof(struct hone_task_new_options, tolerances);
+        memcpy((char *)&options + table[i].offset, &(struct hone_strs){said, is_second ? 2 : 1},
+               sizeof(struct hone_strs));
+        ck_assert_int_eq(hone_task_new(&options, pool, &made, &err), HONE_E_ARG);
+        ck_assert_msg(strstr(err.message, table[i].want), "%s: %s", said[0], err.message);
+    }
+}
+END_TEST
+
 START_TEST(bad_sources_are_explained)
 {
     static const struct {
@@ -256,7 +332,8 @@ START_TEST(bad_sources_are_explained)
         {"void f(float *x, float *y, int n) {}", NULL, "--inout", HONE_E_ARG},
         {"void f(const float *x, int n) {}", NULL, "no output", HONE_E_ARG},
         {"void f(const float *x, float *y, int n, int m) {}", NULL, "shape of 'x'", HONE_E_ARG},
-        {"void f(const float *x, float *y, int n) {}", "z[n]", "names no parameter", HONE_E_ARG},
+        {"void f(const float *x, float *y, int n) {}", "z[n]", "names no array of 'f': x, y",
+         HONE_E_ARG},
         {"void f(const float *x, float *y, int n) {}", "x[n", "write x[M,K]", HONE_E_ARG},
         {"void f(const float *x, float *y, int n) {}", "x[q]", "'q'", HONE_E_ARG},
         {"void f(const float **x, float *y, int n) {}", NULL, "pointer to a pointer", HONE_E_ARG},
@@ -662,4 +739,5 @@ END_TEST
 UNIT_MAIN("task_new", references_of_cuda, the_baseline_holds_the_loops, recursion_is_wrapped,
           its_own_world_comes_along, headers_in_headers_end, accesses, bytes_are_not_bools,
           packs_work_at_once, sparse_with_roles, tolerances_have_an_absolute_part,
-          bad_sources_are_explained, making_a_task, rename_leaves_comments_and_strings)
+          options_take_the_users_names, unknown_names_are_told, bad_sources_are_explained,
+          making_a_task, rename_leaves_comments_and_strings)

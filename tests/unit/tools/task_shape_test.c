@@ -38,17 +38,14 @@ static const char *told(const struct hone_task *task, struct hone_pool *pool)
     return text;
 }
 
-static int make(const char *source, const char *scalar, struct hone_pool *pool,
-                const char **ret_told, struct hone_err *err)
+static int make_with(struct hone_task_new_options options, struct hone_pool *pool,
+                     const char **ret_told, struct hone_err *err)
 {
     char root[] = "/tmp/hone-shape-test-XXXXXX";
     struct hone_task_new made;
     struct hone_task *task = NULL;
     ck_assert_ptr_nonnull(mkdtemp(root));
-    const char *scalars[] = {scalar};
-    const struct hone_task_new_options options = {.source = source,
-                                                  .scalars = {scalars, scalar != NULL},
-                                                  .dir = hone_pool_printf(pool, "%s/pack", root)};
+    options.dir = hone_pool_printf(pool, "%s/pack", root);
     int code = hone_task_new(&options, pool, &made, err);
     if (code == 0) {
         ck_assert_int_eq(hone_task_load(options.dir, &task, err), 0);
@@ -58,6 +55,20 @@ static int make(const char *source, const char *scalar, struct hone_pool *pool,
     ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
     return code;
 }
+
+static int make(const char *source, struct hone_pool *pool, const char **ret_told,
+                struct hone_err *err)
+{
+    return make_with((struct hone_task_new_options){.source = source}, pool, ret_told, err);
+}
+
+/* Rows of X that indexes name, through a helper. */
+#define CSR_MATMUL                                                                                 \
+    "static void axpy(int n, double a, const double *x, double *y) { for (int i = 0; i < n; i++) " \
+    "y[i] += a * x[i]; }\nvoid csr_matmul(int nrow, int ncol, int nvec, const int *ptr, const "    \
+    "int *idx, const double *val, const double *X, double *Y) { (void)ncol; for (int r = 0; r < "  \
+    "nrow; r++) { double *y = Y + r * nvec; for (int j = 0; j < nvec; j++) y[j] = 0.0; for (int "  \
+    "p = ptr[r]; p < ptr[r + 1]; p++) axpy(nvec, val[p], X + idx[p] * nvec, y); } }"
 
 static const struct {
     const char *source, *want;
@@ -179,6 +190,42 @@ static const struct {
      "(int "
      "x = 0; x < w; x++) out[y * w + x] = (int)(x0 * x + y0 * y); }",
      "x0[] y0[] | out[h,w]"},
+    /* what indexes name is as large as the integer that is for nothing else */
+    {CSR_MATMUL,
+     "ptr[nrow + 1]=offsets:nnz idx[nnz]=index:ncol val[nnz] X[ncol,nvec] | Y[nrow,nvec]"},
+    {"#include <string.h>\nvoid embed(const int *ids, const float *table, float *out, int n, int "
+     "d, "
+     "int vocab) { for (int i = 0; i < n; i++) memcpy(out + i * d, table + ids[i] * d, d * "
+     "sizeof(float)); }",
+     "ids[n]=index:vocab table[vocab,d] | out[n,d]"},
+    {"void bsr(int nb, int bs, int ncb, const int *ptr, const int *idx, const double *v, const "
+     "double *x, double *y) { for (int r = 0; r < nb; r++) for (int i = 0; i < bs; i++) { double s "
+     "= 0; for (int p = ptr[r]; p < ptr[r + 1]; p++) for (int j = 0; j < bs; j++) s += v[(p * bs + "
+     "i) * bs + j] * x[idx[p] * bs + j]; y[r * bs + i] = s; } }",
+     "ptr[nb + 1]=offsets:nnz idx[nnz]=index:ncb v[nnz,bs,bs] x[ncb,bs] | y[nb,bs]"},
+    /* rows as a pointer and a length: both together end where the last row does */
+    {"static double dot(int len, const int *c, const double *v, const double *x) { double s = 0; "
+     "for (int k = 0; k < len; k++) s += v[k] * x[c[k]]; return s; }\nvoid spmv(int n, int ncol, "
+     "const int *ptr, const int *idx, const double *v, const double *x, double *y) { for (int r = "
+     "0; r < n; r++) y[r] = dot(ptr[r + 1] - ptr[r], idx + ptr[r], v + ptr[r], x); }",
+     "ptr[n + 1]=offsets:nnz idx[nnz]=index:ncol v[nnz] x[ncol] | y[n]"},
+    {"void spmv(int n, int ncol, const int *ptr, const int *idx, const double *z, const double *x, "
+     "double *y) { for (int r = 0; r < n; r++) { const int *c = &idx[ptr[r]]; int b = ptr[r], len "
+     "= ptr[r + 1] - ptr[r]; double s = 0; for (int k = 0; k < len; k++) s += z[2 * b + 2 * k] * "
+     "z[2 * b + 2 * k + 1] * x[c[k]]; y[r] = s; } }",
+     "ptr[n + 1]=offsets:nnz idx[nnz]=index:ncol z[nnz,2] x[ncol] | y[n]"},
+    /* a window at every place where it fits; a macro puts its array into brackets */
+    {"#define PIX(img, w, y, x) ((img)[(y) * (w) + (x)])\nvoid match(const float *image, int iw, "
+     "int ih, const float *templ, int tw, int th, float *score) { const int ow = iw - tw + 1, oh = "
+     "ih - th + 1; for (int y = 0; y < oh; y++) for (int x = 0; x < ow; x++) { float dot = 0; for "
+     "(int v = 0; v < th; v++) for (int u = 0; u < tw; u++) dot += PIX(image, iw, y + v, x + u) * "
+     "PIX(templ, tw, v, u); PIX(score, ow, y, x) = dot; } }",
+     "image[ih,iw] templ[th,tw] | score[ih - th + 1,iw - tw + 1] | ih >= th | iw >= tw"},
+    {"void fir(const double *x, const double *taps, double *y, int n, int k) { for (int i = 0; i "
+     "<= "
+     "n - k; i++) { double s = 0; for (int j = 0; j < k; j++) s += x[i + j] * taps[j]; y[i] = s; } "
+     "}",
+     "x[n] taps[k] | y[n - k + 1] | n >= k"},
 };
 
 START_TEST(shapes_are_told)
@@ -187,7 +234,7 @@ START_TEST(shapes_are_told)
         HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
         struct hone_err err = HONE_ERR_INIT;
         const char *got = NULL;
-        int code = make(rows[i].source, NULL, pool, &got, &err);
+        int code = make(rows[i].source, pool, &got, &err);
         if (!rows[i].want) {
             ck_assert_int_lt(code, 0);
             continue;
@@ -212,6 +259,14 @@ START_TEST(the_rest_is_asked_for)
         {"void g(int n, int m, const int *c, const float *x, float *y) { for (int i = 0; i < n; "
          "i++) for (int j = 0; j < m; j++) y[i * m + j] = x[c[i]]; }",
          "--role c=index:M"},
+        /* all at once */
+        {"void warp(const float *img, const int *v, const int *u, float *o, int n, int h, int w) { "
+         "for "
+         "(int i = 0; i < n; i++) o[i] = img[v[i] * w + u[i]]; }",
+         "(n, h, w) or a new name: --role v=index:M, and --role u=index:M"},
+        {"void two(const float *x, float *y, int n, int m) { int k = 0; while (x[k] > 0) { y[k] = "
+         "x[k]; k *= 2; } }",
+         "formulas, and --shape 'y[M,K]'"},
         {"void h(int n, const float *x, float *y) { extern void other(const float *, float *); "
          "other(x, y); }\nint m;",
          NULL},
@@ -223,12 +278,70 @@ START_TEST(the_rest_is_asked_for)
         HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
         struct hone_err err = HONE_ERR_INIT;
         const char *got = NULL;
-        int code = make(asked[i].source, NULL, pool, &got, &err);
+        int code = make(asked[i].source, pool, &got, &err);
         ck_assert_msg((code < 0) == (asked[i].want != NULL), "%s", asked[i].source);
         if (asked[i].want)
             ck_assert_msg(strstr(err.message, asked[i].want), "%s: %s", asked[i].source,
                           err.message);
     }
+}
+END_TEST
+
+/* What --role says of an array's values says how far its subscripts reach. */
+START_TEST(roles_bound_subscripts)
+{
+    static const char warp[] =
+        "void warp(const float *img, const int *v, const int *u, float *o, int "
+        "n, int h, int w) { for (int i = 0; i < n; i++) o[i] = img[v[i] * w "
+        "+ u[i]]; }";
+    static const struct {
+        const char *source, *roles[2], *want;
+    } table[] = {
+        {CSR_MATMUL,
+         {"idx=index:ncol", "ptr=offsets:entries"},
+         "ptr[nrow + 1]=offsets:entries idx[entries]=index:ncol val[entries] X[ncol,nvec] | "
+         "Y[nrow,nvec]"},
+        {warp, {"v=index:h", "u=index:w"}, "img[h,w] v[n]=index:h u[n]=index:w | o[n]"},
+        {"void g(int n, int m, const int *c, const float *x, float *y) { for (int i = 0; i < n; "
+         "i++) for (int j = 0; j < m; j++) y[i * m + j] = x[c[i] * m + j]; }",
+         {"c=index:M", NULL},
+         "c[n]=index:M x[M,m] | y[n,m]"},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_err err = HONE_ERR_INIT;
+        const char *got = NULL, *roles[] = {table[i].roles[0], table[i].roles[1]};
+        const struct hone_task_new_options options = {.source = table[i].source,
+                                                      .roles = {roles, roles[1] ? 2 : 1}};
+        ck_assert_msg(make_with(options, pool, &got, &err) == 0, "%s", err.message);
+        ck_assert_str_eq(got, table[i].want);
+    }
+}
+END_TEST
+
+/* The entries of a sparse matrix, which no parameter tells, follow its rows; other sizes do not. */
+START_TEST(sizes_that_lack_are_told)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    char root[] = "/tmp/hone-shape-test-XXXXXX";
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_task_new made;
+    struct hone_task *task = NULL;
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    const char *sizes[] = {"nrow=400,ncol=300,nvec=8"};
+    struct hone_task_new_options options = {
+        .source = CSR_MATMUL, .sizes = {sizes, 1}, .dir = hone_pool_printf(pool, "%s/pack", root)};
+    ck_assert_msg(hone_task_new(&options, pool, &made, &err) == 0, "%s", err.message);
+    ck_assert_int_eq(hone_task_load(options.dir, &task, &err), 0);
+    for (size_t a = 0; a < task->n_axes; a++)
+        if (strcmp(task->axes[a].name, "nnz") == 0)
+            ck_assert_int_eq(task->workloads[0].axes[a], 6400);
+    hone_task_free(task);
+    sizes[0] = "nrow=400,nvec=8";
+    options.dir = hone_pool_printf(pool, "%s/other", root);
+    ck_assert_int_eq(hone_task_new(&options, pool, &made, &err), HONE_E_ARG);
+    ck_assert_ptr_nonnull(strstr(err.message, "--size nrow=400,nvec=8,nnz=6400,ncol=1000"));
+    ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
 }
 END_TEST
 
@@ -285,14 +398,14 @@ START_TEST(hostile_sources_end)
     const char *got = NULL;
     ck_assert_int_lt(make("void f(const float *x, float *y, int n, int m) { int a = b, b = a; for "
                           "(int i = 0; i < j; i++) for (int j = 0; j < i; j++) y[a] = x[i + b]; }",
-                          NULL, pool, &got, &err),
+                          pool, &got, &err),
                      0);
     static const char *const torn[] = {"void f(const float *x, float *y, int n) { y[x[",
                                        "void f(const float *x, float *y, int n) { y = x + }",
                                        "void f(const float *x, float *y, int n) { for (y[ }",
                                        "void f(const float *x, float *y, int n) { while y[n-- }"};
     for (size_t i = 0; i < HONE_COUNTOF(torn); i++)
-        make(torn[i], NULL, pool, &got, &err);
+        make(torn[i], pool, &got, &err);
 }
 END_TEST
 
@@ -380,4 +493,5 @@ START_TEST(operations_are_counted)
 END_TEST
 
 UNIT_MAIN("task_shape", operations_are_counted, shapes_are_told, sizes_can_be_borne,
-          the_rest_is_asked_for, hostile_sources_end, polynomials)
+          roles_bound_subscripts, sizes_that_lack_are_told, the_rest_is_asked_for,
+          hostile_sources_end, polynomials)
