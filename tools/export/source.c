@@ -76,11 +76,19 @@ static bool find_own(const struct hone_export_work *work, const char **ret_text,
     return true;
 }
 
+/* Where the user's name has a meaning in a task, the task calls it NAME_value (task new). */
 static const struct hone_param *find_param(const struct hone_prototype *proto, const char *name)
 {
+    static const char end[] = "_value";
     for (size_t i = 0; i < proto->n_params; i++)
         if (strcmp(proto->params[i].name, name) == 0)
             return &proto->params[i];
+    for (size_t i = 0; i < proto->n_params; i++) {
+        size_t len = strlen(proto->params[i].name);
+        if (!hone_task_is_name(proto->params[i].name, false) &&
+            strncmp(proto->params[i].name, name, len) == 0 && strcmp(name + len, end) == 0)
+            return &proto->params[i];
+    }
     return NULL;
 }
 
@@ -98,9 +106,10 @@ static const char *formula_text(const struct hone_export_work *work,
         bool is_number = strspn(word, "0123456789") == len;
         bool is_floor = at[0] == '/' && at[1] == '/';
         if (isalpha((unsigned char)*at) || *at == '_') {
-            if (find_param(proto, word) == NULL)
+            const struct hone_param *param = find_param(proto, word);
+            if (param == NULL)
                 return NULL;
-            word = hone_pool_printf(work->pool, "(int64_t)%s", word);
+            word = hone_pool_printf(work->pool, "(int64_t)%s", param->name);
         } else if (!is_number && strchr(" +-*()", *at) == NULL && !is_floor) {
             return NULL;
         }
@@ -149,7 +158,7 @@ static const char *tensor_argument(const struct hone_export_work *work,
         return param == NULL && !is_input && !proto->returns_void ? "result"
                                                                   : NULL; /* sources have no more */
     return hone_pool_printf(work->pool, "(%s%s *)%s", is_input ? "const " : "",
-                            type_name(work, tensor->dtype), tensor->name);
+                            type_name(work, tensor->dtype), param->name);
 }
 
 static const char *axis_argument(const struct hone_export_work *work,
@@ -181,7 +190,8 @@ static const char *total_argument(const struct hone_export_work *work,
                         &task->axes[t->shape[0]] != axis && find_param(proto, t->name) != NULL;
         const char *n = is_total ? elements_text(work, proto, t) : NULL;
         if (n != NULL)
-            return hone_pool_printf(work->pool, "(int64_t)%s[%s - 1]", t->name, n);
+            return hone_pool_printf(work->pool, "(int64_t)%s[%s - 1]",
+                                    find_param(proto, t->name)->name, n);
     }
     return NULL;
 }
@@ -189,8 +199,10 @@ static const char *total_argument(const struct hone_export_work *work,
 static const char *axis_argument(const struct hone_export_work *work,
                                  const struct hone_prototype *proto, const struct hone_axis *axis)
 {
-    if (find_param(proto, axis->name) != NULL)
-        return hone_pool_printf(work->pool, "(int64_t)%s", axis->name);
+    const struct hone_param *param = find_param(proto, axis->name);
+
+    if (param != NULL)
+        return hone_pool_printf(work->pool, "(int64_t)%s", param->name);
     if (axis->kind == HONE_AXIS_CONST)
         return hone_pool_printf(work->pool, "%lld", (long long)axis->value);
     return axis->kind == HONE_AXIS_EXPR ? formula_text(work, proto, axis->expression)
@@ -223,6 +235,9 @@ static const char *arguments(const struct hone_export_work *work,
 
     for (size_t i = 0; i < n; i++) {
         size_t o = i - task->n_inputs, s = o - task->n_outputs, a = s - task->n_scalars;
+        const struct hone_param *number = o >= task->n_outputs && s < task->n_scalars
+                                              ? find_param(proto, task->scalars[s].name)
+                                              : NULL;
         const char *word;
         if (i < task->n_inputs && is_dropped(call, i))
             continue;
@@ -231,7 +246,7 @@ static const char *arguments(const struct hone_export_work *work,
         else if (o < task->n_outputs)
             word = tensor_argument(work, proto, &task->outputs[o], false);
         else if (s < task->n_scalars)
-            word = find_param(proto, task->scalars[s].name) != NULL ? task->scalars[s].name : NULL;
+            word = number != NULL ? number->name : NULL;
         else
             word = axis_argument(work, proto, &task->axes[a]);
         if (word == NULL)

@@ -109,9 +109,9 @@ const char *hone_calibrate_proposal(const struct hone_task *task,
         if (!is_new || !hone_dtype_is_float(task->outputs[o].dtype))
             continue;
         const char *atol = all[o].atol > 0 ? hone_pool_printf(pool, ",%.2g", all[o].atol) : "";
-        text = hone_pool_printf(pool, "%s%s%s=%.2g%s", text != NULL ? text : "",
-                                text != NULL ? " " : "", all[o].output,
-                                all[o].rtol * middle(calibrate), atol);
+        text = hone_pool_printf(
+            pool, "%s%s%s=%.2g%s", text != NULL ? text : "", text != NULL ? " " : "", all[o].output,
+            fmin(all[o].rtol * middle(calibrate), HONE_CALIBRATE_MOST_RTOL), atol);
     }
     return text;
 }

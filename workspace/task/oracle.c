@@ -21,7 +21,7 @@
 #include <string.h>
 #include "workspace/task/task_internal.h"
 
-enum { MOVED_CALLS = 2 };
+enum { MOVED_CALLS = 3 };
 
 static const char abi_text[] =
     "typedef signed char hone_i8_; typedef unsigned char hone_u8_; typedef unsigned short "
@@ -393,7 +393,7 @@ static const char moved_text[] =
     "/* Largest move of an answer in each run of HONE_RUN_ elements, for a whole move of the "
     "inputs. "
     "*/\n"
-    "#define HONE_RUN_ 64\n"
+    "#define HONE_RUN_ 512\n"
     "__attribute__((unused)) static void hone_moves_(double *runs, const double *a, const double "
     "*b, int64_t n)\n"
     "{\n"

@@ -136,6 +136,13 @@ START_TEST(own_parameters)
          {"a[n]", "b[n//2]"},
          {"void pairs(int n, const float *a, float *b)\n{\n", ", ((int64_t)n/2));",
           "static void pairs_in_task_order("}},
+        /* "step" has a meaning in a task */
+        {"scaled",
+         "void scaled(int n, float step, const float *x, float *y)\n{\n    for (int i = 0; i < n; "
+         "i++)\n        y[i] = step * x[i];\n}\n",
+         {NULL},
+         {"void scaled(int n, float step, const float *x, float *y)\n{\n",
+          "(float *)y, step, (int64_t)n);\n}", "static void scaled_in_task_order("}},
         {"rows",
          "#include <stdint.h>\nvoid rows(int64_t m, int64_t k, const float a[m][k], float *b)\n{\n"
          "    for (int64_t i = 0; i < m; i++)\n        b[i] = a[i][0];\n}\n",
