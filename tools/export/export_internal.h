@@ -41,8 +41,8 @@ struct hone_export_function {
     const char *body;        /* the whole source, without head */
     const char *own;         /* the user's text as it was, or the baseline's */
     bool is_users;           /* the user's own signature, not the pack's */
-    const char *params;      /* names in the order of the declaration, '\0' after each, "" at the
-                                end; of the pack's when !is_users */
+    const char *params;      /* the pack's names in the order of the declaration, '\0' after each,
+                                "" at the end */
     const char *result;      /* the pack's output that is returned; NULL: none */
 };
 int hone_export_function(struct hone_export_work *work, struct hone_export_function *ret,

@@ -77,16 +77,17 @@ static bool find_own(const struct hone_export_work *work, const char **ret_text,
 }
 
 /* Where the user's name has a meaning in a task, the task calls it NAME_value (task new). */
+static const char renamed_end[] = "_value";
+
 static const struct hone_param *find_param(const struct hone_prototype *proto, const char *name)
 {
-    static const char end[] = "_value";
     for (size_t i = 0; i < proto->n_params; i++)
         if (strcmp(proto->params[i].name, name) == 0)
             return &proto->params[i];
     for (size_t i = 0; i < proto->n_params; i++) {
         size_t len = strlen(proto->params[i].name);
         if (!hone_task_is_name(proto->params[i].name, false) &&
-            strncmp(proto->params[i].name, name, len) == 0 && strcmp(name + len, end) == 0)
+            strncmp(proto->params[i].name, name, len) == 0 && strcmp(name + len, renamed_end) == 0)
             return &proto->params[i];
     }
     return NULL;
@@ -346,8 +347,12 @@ static const char *names_of(const struct hone_export_work *work, const struct ho
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf names = HONE_BUF_INIT;
 
-    for (size_t i = 0; i < proto->n_params; i++)
-        hone_buf_add(&names, proto->params[i].name, strlen(proto->params[i].name) + 1);
+    for (size_t i = 0; i < proto->n_params; i++) {
+        const char *name = proto->params[i].name;
+        const char *end = hone_task_is_name(name, false) ? "" : renamed_end;
+        hone_buf_printf(&names, "%s%s", name, end);
+        hone_buf_add(&names, "", 1);
+    }
     hone_buf_add(&names, "", 1);
     char *copy = hone_pool_alloc(work->pool, names.len + 1);
     memcpy(copy, names.data, names.len);

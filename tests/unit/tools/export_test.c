@@ -322,6 +322,26 @@ START_TEST(a_launcher_in_place)
 }
 END_TEST
 
+/* The test gives a parameter that the task calls otherwise its value. */
+START_TEST(a_renamed_parameter)
+{
+    struct bench b;
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_task_new made;
+    const char *scalar = "step=1.5";
+    bench_open(&b, "{\"match\":\"hone_oracle_items\"," VALUES "}\n");
+    const struct hone_task_new_options options = {
+        .source =
+            "void scaled(int n, float step, const float *x, float *y)\n{\n    for (int i = 0; "
+            "i < n; i++)\n        y[i] = step * x[i];\n}\n",
+        .dir = hone_pool_printf(b.pool, "%s/ws/tasks/scaled", b.dir),
+        .scalars = {&scalar, 1}};
+    ck_assert_msg(hone_task_new(&options, b.pool, &made, &err) == 0, "%s", err.message);
+    has(file_of(export_of(&b, "scaled", ""), "scaled_test.c"), ", (float)1.5, (void *)in0");
+    bench_close(&b);
+}
+END_TEST
+
 START_TEST(a_cuda_version)
 {
     struct bench b;
@@ -480,4 +500,5 @@ START_TEST(torch_forms)
 END_TEST
 
 UNIT_MAIN("export", torch_forms, a_version, claims, own_parameters, in_place, a_launcher_in_place,
-          a_cuda_version, oracle_s_words, values_at_the_limit, a_failed_test, statics)
+          a_cuda_version, a_renamed_parameter, oracle_s_words, values_at_the_limit, a_failed_test,
+          statics)
