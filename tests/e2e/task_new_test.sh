@@ -173,6 +173,8 @@ gate='void gate(float *y, const float *x, int n) { for (int i = 0; i < n; i++) y
 call '"status":"ok"' "{\"source\":\"$gate\",\"sizes\":[\"n=5000\"]}" && [ -e "$WS/tasks/gate/task.json" ] &&
     git -C "$WS" log -1 --format=%s main | grep -q 'Add task gate'
 ok $? "the tool makes a task and commits it" "$(cat "$ROOT/said")"
+grep -q 'a source that defines void gate(const float \*x, float \*y, int64_t n)' "$ROOT/said"
+ok $? "the tool says what a candidate defines" "$(cat "$ROOT/said")"
 call "exists; name gives another" "{\"source\":\"$gate\"}"
 ok $? "the tool leaves a task that is there" "$(cat "$ROOT/said")"
 call "has no size" '{"source":"void one(const float *a, float *b) { b[0] = a[0]; }"}' &&

@@ -489,7 +489,7 @@ static const char *naive_fix(enum hone_reason reason)
         {HONE_REASON_NONFINITE, HONE_NONFINITE_FIX},
         {HONE_REASON_WRONG_VALUE,
          "Kernel and oracle disagree, or the tolerance is too tight: hone task calibrate measures "
-         "what honest kernels err by."},
+         "what honest kernels err by. A size that never occurs: --constraint 'm <= 8192'."},
         {HONE_REASON_COMPILE, "kernels/naive.c has to compile alone, with gcc -std=gnu17; naive.cu "
                               "with NVRTC."},
     };

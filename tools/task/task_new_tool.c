@@ -108,7 +108,7 @@ static const char *fix_in_our_words(const char *fix, struct hone_pool *pool)
         {"calibrate shows", ""},
         {"hone task calibrate",
          "Compare kernel and message; where the kernel is right, give tolerances "
-         "above what it errs by: y=1e-3."},
+         "above what it errs by: y=1e-3. Sizes that never occur: constraints, m <= 8192."},
     };
     static const char measured[] = "A short calibration proposes ",
                       shell[] = "; hone task calibrate";
@@ -170,8 +170,21 @@ static int places(const struct hone_tool_ctx *ctx, const struct new_in *in, cons
     return 0;
 }
 
+/* What a candidate defines: a call of task_show less. */
+static const char *next_words(const char *dir, struct hone_pool *pool)
+{
+    HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
+    if (hone_task_load(dir, &task, NULL) < 0)
+        return "Look at the notes and task_show, then kernel_evaluate with the task.";
+    HONE_AUTOFREE char *signature = hone_task_signature_for(task, "cpu");
+    return hone_pool_printf(
+        pool, "Look at the notes, then kernel_evaluate with the task and a source that defines %s",
+        signature);
+}
+
 static void describe(struct hone_tool_ctx *ctx, const struct hone_task_new *made,
-                     const struct hone_lint *lint, const char *name, struct new_out *out)
+                     const struct hone_lint *lint, const char *name, const char *dir,
+                     struct new_out *out)
 {
     const char **notes = hone_pool_alloc(ctx->pool, (made->notes.n + 1) * sizeof(*notes));
     for (size_t i = 0; i < made->notes.n; i++)
@@ -191,9 +204,8 @@ static void describe(struct hone_tool_ctx *ctx, const struct hone_task_new *made
                          lint->is_admitted ? "task %s: its baseline passes, bad kernels do not"
                                            : "task %s is not made: the lint refuses it",
                          name);
-    out->head.next = lint->is_admitted
-                         ? "Look at the notes and task_show, then kernel_evaluate with the task."
-                         : "Mend what findings say and call again.";
+    out->head.next =
+        lint->is_admitted ? next_words(dir, ctx->pool) : "Mend what findings say and call again.";
 }
 
 static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
@@ -228,7 +240,7 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
         struct hone_err told = *err;
         return hone_fail(err, told.code, "%s", in_our_words(told.message, ctx->pool));
     }
-    describe(ctx, &made, &lint, name, result);
+    describe(ctx, &made, &lint, name, dir, result);
     return 0;
 }
 
