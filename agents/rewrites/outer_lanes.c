@@ -32,6 +32,10 @@ struct lanes {
     size_t n_names;  /* locals that are computed again, those of inner scopes last */
     size_t n_shared; /* shared loops around */
     size_t n_held_names;
+    struct hone_c_access *accesses; /* of the whole body; none where they are many */
+    size_t n_accesses;
+    struct hone_c_reduction sums[HONE_C_MAX_REDUCTIONS]; /* outside of the loop */
+    size_t n_sums;
     struct hone_buf out, pending;  /* pending: statements of the lane loop that is being built */
     bool has_loop, writes_outside; /* of pending */
     bool is_bad;
@@ -76,17 +80,34 @@ static bool is_shared_name(const struct lanes *l, const struct hone_c_node *decl
            (!hone_c_contains(top, decl) && !hone_c_writes(top, decl));
 }
 
-/* The same for all lanes: arithmetic on names that are. */
-static bool is_uniform(const struct lanes *l, const struct hone_c_node *expr)
+/* Arithmetic on names that are the same for all lanes, and where by_lane says so on those that each
+ * lane has and on addresses; no memory is read. */
+static bool is_arithmetic(const struct lanes *l, const struct hone_c_node *expr, bool by_lane)
 {
     for (const struct hone_c_node *n = expr; n; n = hone_c_walk(expr, n)) {
-        if (n->kind == HONE_C_REF && !is_shared_name(l, n->decl))
-            return false;
-        if (n->kind == HONE_C_SUBSCRIPT || n->kind == HONE_C_CALL || n->kind == HONE_C_MEMBER ||
-            n->kind == HONE_C_OTHER || (n->kind == HONE_C_UNARY && strchr("*&", n->op[0])))
+        bool is_address = by_lane && n->kind == HONE_C_SUBSCRIPT &&
+                          n->parent->kind == HONE_C_UNARY && strcmp(n->parent->op, "&") == 0;
+        bool is_of_lane = n->kind == HONE_C_REF && by_lane &&
+                          (n->decl == l->loop->var || is_in(l->names, l->n_names, n->decl));
+        if ((n->kind == HONE_C_REF && !is_of_lane && !is_shared_name(l, n->decl)) ||
+            (n->kind == HONE_C_SUBSCRIPT && !is_address) || n->kind == HONE_C_CALL ||
+            n->kind == HONE_C_MEMBER || n->kind == HONE_C_OTHER ||
+            (n->kind == HONE_C_UNARY && (strchr(by_lane ? "*" : "*&", n->op[0]) ||
+                                         strcmp(n->op, "++") == 0 || strcmp(n->op, "--") == 0)))
             return false;
     }
     return expr != NULL;
+}
+
+static bool is_uniform(const struct lanes *l, const struct hone_c_node *expr)
+{
+    return is_arithmetic(l, expr, false);
+}
+
+/* Can every lane do it again? */
+static bool is_again(const struct lanes *l, const struct hone_c_node *expr)
+{
+    return is_arithmetic(l, expr, true);
 }
 
 /* A loop that all lanes go through together; NULL: not one. */
@@ -110,24 +131,6 @@ static const struct hone_c_loop *shared_loop(const struct lanes *l, const struct
 static const struct hone_c_node *init_of(const struct hone_c_node *var)
 {
     return var->last; /* NULL: none */
-}
-
-/* Arithmetic on names that every lane can do again, and on addresses; no memory is read. */
-static bool is_again(const struct lanes *l, const struct hone_c_node *expr)
-{
-    for (const struct hone_c_node *n = expr; n; n = hone_c_walk(expr, n)) {
-        bool is_address = n->kind == HONE_C_SUBSCRIPT && n->parent->kind == HONE_C_UNARY &&
-                          strcmp(n->parent->op, "&") == 0;
-        if (n->kind == HONE_C_REF && n->decl != l->loop->var &&
-            !is_in(l->names, l->n_names, n->decl) && !is_shared_name(l, n->decl))
-            return false;
-        if ((n->kind == HONE_C_SUBSCRIPT && !is_address) || n->kind == HONE_C_CALL ||
-            n->kind == HONE_C_MEMBER || n->kind == HONE_C_OTHER ||
-            (n->kind == HONE_C_UNARY &&
-             (n->op[0] == '*' || strcmp(n->op, "++") == 0 || strcmp(n->op, "--") == 0)))
-            return false;
-    }
-    return expr != NULL;
 }
 
 /* Does it read a local that each lane computes again? */
@@ -223,41 +226,50 @@ static bool holds_loop(const struct hone_c_node *stmt)
 
 static bool writes_outside(const struct lanes *l, const struct hone_c_node *stmt)
 {
-    struct hone_c_reduction r[HONE_C_MAX_REDUCTIONS];
-    size_t n = 0;
-    hone_c_reductions(l->loop, r, &n);
-    for (size_t i = 0; i < n; i++)
-        if (hone_c_writes(stmt, r[i].var))
+    for (size_t i = 0; i < l->n_sums; i++)
+        if (hone_c_writes(stmt, l->sums[i].var))
             return true;
     return false;
 }
 
 static void put_plain(struct lanes *l, const struct hone_c_node *stmt)
 {
+    bool is_sum = writes_outside(l, stmt);
     l->has_loop = l->has_loop || holds_loop(stmt);
-    l->writes_outside = l->writes_outside || writes_outside(l, stmt);
+    l->writes_outside = l->writes_outside || is_sum;
     l->is_bad = l->is_bad || jumps(l, stmt, "return") || jumps(l, stmt, "goto") ||
-                jumps(l, stmt, "break") || (writes_outside(l, stmt) && l->n_shared > 0);
+                jumps(l, stmt, "break") || (is_sum && l->n_shared > 0);
     hone_buf_printf(&l->pending, "%s\n",
                     hone_c_edit_text(&l->edits, stmt->begin, hone_c_stmt_end(l->in->tree, stmt)));
 }
 
 /* ---- memory that stays the same through a shared loop ---- */
 
-struct held { /* an element of each lane */
-    const struct hone_c_access *access;
+struct held { /* an element of each lane, or of all */
     const char *text, *name;
     bool is_written;
 };
 
+/* Which of them has the text; *n where none has, which is then one more, under a new name. */
+static size_t find_held(struct lanes *l, struct held *all, size_t *n, const char *text,
+                        const char *stem)
+{
+    size_t k = 0;
+    while (k < *n && strcmp(all[k].text, text) != 0)
+        k++;
+    if (k < *n)
+        return k;
+    stem = hone_pool_printf(l->in->pool, "%s_%zu", stem, l->n_held_names++);
+    all[(*n)++] = (struct held){.text = text, .name = hone_fresh_name(l->in, stem)};
+    return k;
+}
+
 static bool is_written(const struct lanes *l, const struct hone_c_node *root)
 {
-    struct hone_c_access *all = hone_pool_alloc(l->in->pool, MAX_ACCESSES * sizeof(*all));
-    size_t n = hone_c_accesses(l->in->nest.function, l->loop->node->body, all, MAX_ACCESSES);
-    bool is_any = n > MAX_ACCESSES;
-    for (size_t i = 0; i < n && !is_any; i++)
-        is_any = all[i].is_write && (all[i].root == root || !all[i].root);
-    return is_any;
+    for (size_t i = 0; i < l->n_accesses; i++)
+        if (l->accesses[i].is_write && (l->accesses[i].root == root || !l->accesses[i].root))
+            return true;
+    return false;
 }
 
 /* Is it reached in each iteration, so that it may be read ahead of the loop? */
@@ -269,6 +281,13 @@ static bool is_always_reached(const struct hone_c_node *loop, const struct hone_
             (p->kind == HONE_C_BINARY && (strcmp(p->op, "&&") == 0 || strcmp(p->op, "||") == 0)))
             return false;
     return true;
+}
+
+/* An element of a parameter that each iteration of the loop reaches. */
+static bool is_steady(const struct hone_c_loop *loop, const struct hone_c_access *a)
+{
+    return a->node->kind == HONE_C_SUBSCRIPT && a->root && a->root->kind == HONE_C_PARAM &&
+           is_always_reached(loop->node, a->node);
 }
 
 /* Two places of one array that are certainly not the same element. */
@@ -298,8 +317,7 @@ static bool is_held(const struct lanes *l, const struct hone_c_loop *loop,
                     const struct hone_c_access *all, size_t n, size_t at)
 {
     const struct hone_c_node *node = all[at].node;
-    if (node->kind != HONE_C_SUBSCRIPT || !all[at].root || all[at].root->kind != HONE_C_PARAM ||
-        !all[at].index.is_known || !is_always_reached(loop->node, node) ||
+    if (!is_steady(loop, &all[at]) || !all[at].index.is_known ||
         !(hone_c_uses(node, l->loop->var) || is_named(l, node)) || !is_alone(l, all, n, at))
         return false;
     for (const struct hone_c_node *c = node->first; c; c = c->next)
@@ -316,17 +334,12 @@ static size_t hold(struct lanes *l, const struct hone_c_loop *loop, struct held 
     size_t n = hone_c_accesses(l->in->nest.function, loop->node->body, all, MAX_ACCESSES);
     size_t n_held = 0;
     for (size_t i = 0; n <= MAX_ACCESSES && i < n && n_held < MAX_HELD; i++) {
-        size_t k = 0;
         if (!is_held(l, loop, all, n, i))
             continue;
         const char *text = hone_c_text(l->in->tree, all[i].node);
-        while (k < n_held && strcmp(ret[k].text, text) != 0)
-            k++;
-        if (k == n_held) {
-            const char *stem =
-                hone_pool_printf(l->in->pool, "%s_held_%zu", all[i].root->name, l->n_held_names++);
-            ret[n_held++] = (struct held){
-                .access = &all[i], .text = text, .name = hone_fresh_name(l->in, stem)};
+        const char *stem = hone_pool_printf(l->in->pool, "%s_held", all[i].root->name);
+        size_t before = n_held, k = find_held(l, ret, &n_held, text, stem);
+        if (n_held > before) {
             hone_buf_printf(&l->out, "%s %s[%s];\n", plain_type(all[i].node), ret[k].name,
                             l->count);
             hone_buf_printf(&l->pending, "%s[%s] = %s;\n", ret[k].name, l->lane, text);
@@ -342,27 +355,21 @@ static size_t hold(struct lanes *l, const struct hone_c_loop *loop, struct held 
  * not vectorise such a read behind a branch. */
 static void read_uniform(struct lanes *l, const struct hone_c_loop *loop)
 {
-    struct hone_c_access *all = hone_pool_alloc(l->in->pool, MAX_ACCESSES * sizeof(*all));
-    size_t n = hone_c_accesses(l->in->nest.function, loop->node->body, all, MAX_ACCESSES);
     struct held done[MAX_HELD];
     size_t n_done = 0;
-    for (size_t i = 0; n <= MAX_ACCESSES && i < n && n_done < MAX_HELD; i++) {
-        const struct hone_c_node *node = all[i].node;
-        size_t k = 0;
-        if (node->kind != HONE_C_SUBSCRIPT || !all[i].root || all[i].root->kind != HONE_C_PARAM ||
-            !is_always_reached(loop->node, node) || is_written(l, all[i].root) ||
-            !is_uniform(l, node->first) || !is_uniform(l, node->first->next))
+    for (size_t i = 0; i < l->n_accesses && n_done < MAX_HELD; i++) {
+        const struct hone_c_access *a = &l->accesses[i];
+        if (!hone_c_contains(loop->node->body, a->node) || !is_steady(loop, a) ||
+            is_written(l, a->root) || !is_uniform(l, a->node->first) ||
+            !is_uniform(l, a->node->first->next))
             continue;
-        const char *text = hone_c_text(l->in->tree, node);
-        while (k < n_done && strcmp(done[k].text, text) != 0)
-            k++;
-        if (k == n_done) {
-            const char *stem =
-                hone_pool_printf(l->in->pool, "%s_all_%zu", all[i].root->name, l->n_held_names++);
-            done[n_done++] = (struct held){.text = text, .name = hone_fresh_name(l->in, stem)};
-            hone_buf_printf(&l->out, "const %s %s = %s;\n", plain_type(node), done[k].name, text);
-        }
-        hone_c_replace(&l->edits, node->begin, node->end, done[k].name);
+        const char *text = hone_c_text(l->in->tree, a->node);
+        const char *stem = hone_pool_printf(l->in->pool, "%s_all", a->root->name);
+        size_t before = n_done, k = find_held(l, done, &n_done, text, stem);
+        if (n_done > before)
+            hone_buf_printf(&l->out, "const %s %s = %s;\n", plain_type(a->node), done[k].name,
+                            text);
+        hone_c_replace(&l->edits, a->node->begin, a->node->end, done[k].name);
     }
 }
 
@@ -432,6 +439,10 @@ static const char *text_of(const struct hone_coder_input *in, const struct hone_
     l.first = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_first", var));
     l.full = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_full", var));
     hone_c_edits_init(&l.edits, in->tree);
+    hone_c_reductions(loop, l.sums, &l.n_sums);
+    l.accesses = hone_pool_alloc(in->pool, MAX_ACCESSES * sizeof(*l.accesses));
+    l.n_accesses = hone_c_accesses(in->nest.function, loop->node->body, l.accesses, MAX_ACCESSES);
+    l.n_accesses = l.n_accesses <= MAX_ACCESSES ? l.n_accesses : 0; /* then nothing is read ahead */
     const char *pragma =
         variant == THREADS
             ? hone_pool_printf(in->pool, "#pragma omp parallel for schedule(static)%s\n",
@@ -471,11 +482,8 @@ static const struct hone_c_loop *around(const struct hone_coder_input *in,
 
 static bool is_plain_vector(const struct hone_coder_input *in, const struct hone_c_loop *l)
 {
-    struct hone_c_reduction r[HONE_C_MAX_REDUCTIONS];
-    size_t n = 0;
     const char *why;
-    return l->is_innermost && hone_c_is_parallel(&in->nest, l, &why) &&
-           hone_c_reductions(l, r, &n) && n == 0;
+    return l->is_innermost && hone_c_is_parallel(&in->nest, l, &why) && !hone_c_writes_scalar(l);
 }
 
 struct traffic { /* of the inner loops, along the outer one */
@@ -515,13 +523,6 @@ static bool is_candidate(const struct hone_coder_input *in, const struct hone_c_
            hone_c_is_parallel(&in->nest, l, &why);
 }
 
-static bool has_sums(const struct hone_c_loop *l)
-{
-    struct hone_c_reduction r[HONE_C_MAX_REDUCTIONS];
-    size_t n = 0;
-    return !hone_c_reductions(l, r, &n) || n > 0;
-}
-
 typedef bool is_wanted_fn(const struct traffic *t);
 
 static bool is_strip(const struct traffic *t)
@@ -544,7 +545,7 @@ static size_t sites_of(const struct hone_coder_input *in, is_wanted_fn *is_wante
         struct traffic t = is_candidate(in, l) ? traffic_of(in, l) : (struct traffic){0};
         if (!is_wanted(&t) || !text_of(in, l, "8", PLAIN))
             continue;
-        bool can_share = l->depth == 0 && !hone_is_threaded(in) && !has_sums(l);
+        bool can_share = l->depth == 0 && !hone_is_threaded(in) && !hone_c_writes_scalar(l);
         for (int variant = can_share ? THREADS : PLAIN; variant >= PLAIN; variant--) {
             ret[n] = hone_site(l->node, l->begin, l->node->end,
                                hone_pool_printf(in->pool, "%s%s", hone_loop_words(in, l),

@@ -13,13 +13,6 @@
 
 enum { STATIC, DYNAMIC, COLLAPSE, MAX_LOOPS = 8 };
 
-static bool has_reduction(const struct hone_c_loop *loop)
-{
-    struct hone_c_reduction r[HONE_C_MAX_REDUCTIONS];
-    size_t n = 0;
-    return !hone_c_reductions(loop, r, &n) || n > 0;
-}
-
 static const struct hone_c_loop *collapsible(const struct hone_coder_input *in,
                                              const struct hone_c_loop *loop)
 {
@@ -27,9 +20,9 @@ static const struct hone_c_loop *collapsible(const struct hone_coder_input *in,
     const char *why;
     for (size_t i = 0; inner && i < in->nest.n; i++) {
         const struct hone_c_loop *l = &in->nest.loops[i];
-        if (l->node == inner && !l->is_innermost && l->begin == inner->begin && !has_reduction(l) &&
-            !hone_c_uses(l->lower, loop->var) && !hone_c_uses(l->upper, loop->var) &&
-            hone_c_is_parallel(&in->nest, l, &why))
+        if (l->node == inner && !l->is_innermost && l->begin == inner->begin &&
+            !hone_c_writes_scalar(l) && !hone_c_uses(l->lower, loop->var) &&
+            !hone_c_uses(l->upper, loop->var) && hone_c_is_parallel(&in->nest, l, &why))
             return l;
     }
     return NULL;
@@ -67,7 +60,7 @@ static bool is_hot(const struct hone_coder_input *in, const struct hone_c_loop *
 {
     int all = levels(in, in->nest.function), most = 0;
     for (size_t i = 0; i < n; i++) {
-        int here = has_reduction(loops[i]) ? 0 : levels(in, loops[i]->node);
+        int here = hone_c_writes_scalar(loops[i]) ? 0 : levels(in, loops[i]->node);
         most = here > most ? here : most;
     }
     return most == all;
@@ -81,7 +74,7 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
         return 0;
     bool any = false, uneven = false, collapse = false;
     for (size_t i = 0; i < n_loops; i++) {
-        any = any || !has_reduction(loops[i]);
+        any = any || !hone_c_writes_scalar(loops[i]);
         uneven = uneven || is_uneven(in, loops[i]);
         collapse = collapse || collapsible(in, loops[i]);
     }
@@ -111,7 +104,7 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
         site->variant == DYNAMIC ? hone_add_tunable(&e, in, "CHUNK", "64, 16, 256") : NULL;
     for (size_t i = 0; i < n; i++) {
         const struct hone_c_loop *l = loops[i];
-        if (has_reduction(l) || (l->is_innermost && l->depth > 0 && n_done > 0))
+        if (hone_c_writes_scalar(l) || (l->is_innermost && l->depth > 0 && n_done > 0))
             continue;
         const char *clause = "schedule(static)";
         if (site->variant == DYNAMIC)

@@ -359,6 +359,13 @@ bool hone_c_reductions(const struct hone_c_loop *loop, struct hone_c_reduction *
     return read_reductions(loop, ret, ret_n) == NULL;
 }
 
+bool hone_c_writes_scalar(const struct hone_c_loop *loop)
+{
+    struct hone_c_reduction r[HONE_C_MAX_REDUCTIONS];
+    size_t n = 0;
+    return !hone_c_reductions(loop, r, &n) || n > 0;
+}
+
 static const struct hone_c_node *jump_out(const struct hone_c_nest *nest,
                                           const struct hone_c_node *body)
 {

@@ -125,6 +125,7 @@ size_t hone_c_accesses(const struct hone_c_node *function, const struct hone_c_n
 /* Scalars that live outside `loop` and are written in it. False when one of them is not
  * a plain reduction. */
 bool hone_c_reductions(const struct hone_c_loop *loop, struct hone_c_reduction *ret, size_t *ret_n);
+bool hone_c_writes_scalar(const struct hone_c_loop *loop); /* is there one, plain or not? */
 /* The first thing found that stands against any order of iterations (reductions aside). */
 struct hone_c_obstacle hone_c_obstacle_of(const struct hone_c_nest *nest,
                                           const struct hone_c_loop *loop);

@@ -71,13 +71,6 @@ static bool is_update(const struct hone_c_node *n)
 
 /* ---- k outside of j ---- */
 
-static bool writes_scalar(const struct hone_c_loop *l)
-{
-    struct hone_c_reduction r[HONE_C_MAX_REDUCTIONS];
-    size_t n = 0;
-    return !hone_c_reductions(l, r, &n) || n > 0;
-}
-
 /* The loop at the end of a body that else declares values; NULL: another form. */
 static const struct hone_c_loop *loop_after_values(const struct hone_coder_input *in,
                                                    const struct hone_c_node *body)
@@ -102,7 +95,7 @@ static const struct hone_c_loop *inner_of_swap(const struct hone_coder_input *in
     struct accesses a;
     if (!stmt || !j->is_innermost || stmt->kind != HONE_C_ASSIGN_OP || !is_update(stmt) ||
         !hone_c_is_invariant(j->lower, k->node) || !hone_c_is_invariant(j->upper, k->node) ||
-        !is_plain(k->node) || has_pragma(in, k->node) || writes_scalar(k) ||
+        !is_plain(k->node) || has_pragma(in, k->node) || hone_c_writes_scalar(k) ||
         !read_accesses(in, k->node, &a))
         return NULL;
     const struct hone_c_node *place = hone_c_strip(stmt->first);
@@ -187,7 +180,7 @@ static const char *fuse(const struct hone_coder_input *in, const struct hone_c_l
         !is_same_text(in, first->lower, second->lower) ||
         !is_same_text(in, first->upper, second->upper) || !is_plain(first->node) ||
         !is_plain(second->node) || has_pragma(in, first->node) || has_pragma(in, second->node) ||
-        writes_scalar(first) || writes_scalar(second) || !is_apart(in, first, second))
+        hone_c_writes_scalar(first) || hone_c_writes_scalar(second) || !is_apart(in, first, second))
         return NULL;
     const struct hone_c_node *only = hone_c_only_stmt(first->node->body);
     if (!only || only->kind == HONE_C_DECL_STMT)
