@@ -383,9 +383,9 @@ static void add_probes(struct hone_buf *buf, const struct hone_task *task)
 
 static const char moved_text[] =
     "/* 1, and one or minus one in the last place, by chance. */\n"
-    "__attribute__((unused)) static double hone_moved_(int64_t i, int input, int draw)\n"
+    "__attribute__((unused)) static double hone_moved_(int64_t i, int stream)\n"
     "{\n"
-    "    uint64_t z = (uint64_t)i + 0x9e3779b97f4a7c15u * (uint64_t)(2 * input + draw + 1);\n"
+    "    uint64_t z = (uint64_t)i + 0x9e3779b97f4a7c15u * (uint64_t)(stream + 1);\n"
     "    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;\n"
     "    z = (z ^ z >> 27) * 0x94d049bb133111ebu;\n"
     "    return z >> 63 ? 1 + HONE_LAST_PLACE_ : 1 - HONE_LAST_PLACE_;\n"
@@ -417,7 +417,8 @@ static void add_moved_text(struct hone_buf *buf, const struct hone_task *task)
 static void add_moved_call(struct hone_buf *buf, const struct hone_task *task, int draw)
 {
     for (size_t i = 0; i < task->n_inputs; i++) {
-        HONE_AUTOFREE char *factor = hone_sprintf("hone_moved_(i, %zu, %d) * ", i, draw);
+        HONE_AUTOFREE char *factor =
+            hone_sprintf("hone_moved_(i, %zu) * ", i * MOVED_CALLS + (size_t)draw);
         add_wide_fill(buf, &task->inputs[i], i,
                       hone_dtype_is_float(task->inputs[i].dtype) ? factor : "");
     }
