@@ -76,9 +76,6 @@ static bool find_own(const struct hone_export_work *work, const char **ret_text,
     return true;
 }
 
-/* Where the user's name has a meaning in a task, the task calls it NAME_value (task new). */
-static const char renamed_end[] = "_value";
-
 static const struct hone_param *find_param(const struct hone_prototype *proto, const char *name)
 {
     for (size_t i = 0; i < proto->n_params; i++)
@@ -87,10 +84,18 @@ static const struct hone_param *find_param(const struct hone_prototype *proto, c
     for (size_t i = 0; i < proto->n_params; i++) {
         size_t len = strlen(proto->params[i].name);
         if (!hone_task_is_name(proto->params[i].name, false) &&
-            strncmp(proto->params[i].name, name, len) == 0 && strcmp(name + len, renamed_end) == 0)
+            strncmp(proto->params[i].name, name, len) == 0 &&
+            strcmp(name + len, HONE_PROTOTYPE_RENAMED) == 0)
             return &proto->params[i];
     }
     return NULL;
+}
+
+/* The user's name of what the task calls so; NULL: it gets none. */
+static const char *own_name(const struct hone_prototype *proto, const char *name)
+{
+    const struct hone_param *param = find_param(proto, name);
+    return param != NULL ? param->name : NULL;
 }
 
 /* A formula over sizes in C; NULL: it has words that C writes otherwise. */
@@ -107,10 +112,10 @@ static const char *formula_text(const struct hone_export_work *work,
         bool is_number = strspn(word, "0123456789") == len;
         bool is_floor = at[0] == '/' && at[1] == '/';
         if (isalpha((unsigned char)*at) || *at == '_') {
-            const struct hone_param *param = find_param(proto, word);
-            if (param == NULL)
+            const char *own = own_name(proto, word);
+            if (own == NULL)
                 return NULL;
-            word = hone_pool_printf(work->pool, "(int64_t)%s", param->name);
+            word = hone_pool_printf(work->pool, "(int64_t)%s", own);
         } else if (!is_number && strchr(" +-*()", *at) == NULL && !is_floor) {
             return NULL;
         }
@@ -188,11 +193,10 @@ static const char *total_argument(const struct hone_export_work *work,
     for (size_t i = 0; i < task->n_inputs; i++) {
         const struct hone_tensor *t = &task->inputs[i];
         bool is_total = t->role == HONE_ROLE_OFFSETS && &task->axes[t->bound_axis] == axis &&
-                        &task->axes[t->shape[0]] != axis && find_param(proto, t->name) != NULL;
+                        &task->axes[t->shape[0]] != axis && own_name(proto, t->name) != NULL;
         const char *n = is_total ? elements_text(work, proto, t) : NULL;
         if (n != NULL)
-            return hone_pool_printf(work->pool, "(int64_t)%s[%s - 1]",
-                                    find_param(proto, t->name)->name, n);
+            return hone_pool_printf(work->pool, "(int64_t)%s[%s - 1]", own_name(proto, t->name), n);
     }
     return NULL;
 }
@@ -200,10 +204,10 @@ static const char *total_argument(const struct hone_export_work *work,
 static const char *axis_argument(const struct hone_export_work *work,
                                  const struct hone_prototype *proto, const struct hone_axis *axis)
 {
-    const struct hone_param *param = find_param(proto, axis->name);
+    const char *own = own_name(proto, axis->name);
 
-    if (param != NULL)
-        return hone_pool_printf(work->pool, "(int64_t)%s", param->name);
+    if (own != NULL)
+        return hone_pool_printf(work->pool, "(int64_t)%s", own);
     if (axis->kind == HONE_AXIS_CONST)
         return hone_pool_printf(work->pool, "%lld", (long long)axis->value);
     return axis->kind == HONE_AXIS_EXPR ? formula_text(work, proto, axis->expression)
@@ -236,9 +240,6 @@ static const char *arguments(const struct hone_export_work *work,
 
     for (size_t i = 0; i < n; i++) {
         size_t o = i - task->n_inputs, s = o - task->n_outputs, a = s - task->n_scalars;
-        const struct hone_param *number = o >= task->n_outputs && s < task->n_scalars
-                                              ? find_param(proto, task->scalars[s].name)
-                                              : NULL;
         const char *word;
         if (i < task->n_inputs && is_dropped(call, i))
             continue;
@@ -247,7 +248,7 @@ static const char *arguments(const struct hone_export_work *work,
         else if (o < task->n_outputs)
             word = tensor_argument(work, proto, &task->outputs[o], false);
         else if (s < task->n_scalars)
-            word = number != NULL ? number->name : NULL;
+            word = own_name(proto, task->scalars[s].name);
         else
             word = axis_argument(work, proto, &task->axes[a]);
         if (word == NULL)
@@ -349,7 +350,7 @@ static const char *names_of(const struct hone_export_work *work, const struct ho
 
     for (size_t i = 0; i < proto->n_params; i++) {
         const char *name = proto->params[i].name;
-        const char *end = hone_task_is_name(name, false) ? "" : renamed_end;
+        const char *end = hone_task_is_name(name, false) ? "" : HONE_PROTOTYPE_RENAMED;
         hone_buf_printf(&names, "%s%s", name, end);
         hone_buf_add(&names, "", 1);
     }

@@ -197,6 +197,15 @@ static int describe(const struct hone_torch_place *what, const struct hone_form 
     return code;
 }
 
+int hone_torch_check_said(const struct hone_json *said, struct hone_err *err)
+{
+    const char *wrong = hone_json_get_str(said, "error", NULL);
+    const char *refused = hone_json_get_str(said, "refused", NULL);
+    if (wrong != NULL)
+        return hone_fail(err, HONE_E_UNSUPPORTED, "%.400s", wrong);
+    return refused != NULL ? hone_fail(err, HONE_E_ARG, "refused: %.400s", refused) : 0;
+}
+
 int hone_torch_import(const struct hone_torch_place *what, const char *dir, struct hone_err *err)
 {
     HONE_AUTOJSON struct hone_json *said = NULL;
@@ -210,12 +219,8 @@ int hone_torch_import(const struct hone_torch_place *what, const char *dir, stru
     int code = describe(what, form, dir, &said, err);
     if (code < 0)
         return code;
-    const char *wrong = hone_json_get_str(said, "error", NULL);
-    if (wrong != NULL)
-        return hone_fail(err, HONE_E_UNSUPPORTED, "%.400s", wrong);
-    const char *refused = hone_json_get_str(said, "refused", NULL);
-    if (refused != NULL)
-        return hone_fail(err, HONE_E_ARG, "refused: %.400s", refused);
+    if ((code = hone_torch_check_said(said, err)) < 0)
+        return code;
     code = write_pack(dir, what->file, said, err);
     if (code == 0)
         code = hone_task_load(dir, &task, err);

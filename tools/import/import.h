@@ -20,6 +20,9 @@ struct hone_torch_place {
     const char *file, *name;
     bool is_forced;
 };
+/* What the executor said of a module or a model: 0, or HONE_E_UNSUPPORTED with its "error",
+ * HONE_E_ARG with its "refused". */
+int hone_torch_check_said(const struct hone_json *said, struct hone_err *err);
 /* HONE_E_ARG with the worker's sentence where the module is refused, HONE_E_UNSUPPORTED without
  * torch. dir must not exist. Blocks up to HONE_LIMIT_TORCH_PATIENCE * HONE_LIMIT_TORCH_SECONDS. */
 int hone_torch_import(const struct hone_torch_place *what, const char *dir, struct hone_err *err);

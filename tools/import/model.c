@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/import/import.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 
@@ -140,12 +141,8 @@ static int ask(const struct hone_model_question *q, const char *word, struct hon
     hone_remove_tree(dir, NULL); /* the first error is the one to tell */
     if (rc < 0)
         return rc;
-    const char *wrong = hone_json_get_str(said, "error", NULL);
-    if (wrong != NULL)
-        return hone_fail(err, HONE_E_UNSUPPORTED, "%.400s", wrong);
-    const char *refused = hone_json_get_str(said, "refused", NULL);
-    if (refused != NULL)
-        return hone_fail(err, HONE_E_ARG, "refused: %.400s", refused);
+    if ((rc = hone_torch_check_said(said, err)) < 0)
+        return rc;
     *ret = HONE_STEAL(said);
     return 0;
 }

@@ -190,11 +190,6 @@ struct hone_extent_values hone_extent_content(const struct hone_extent_scope *s,
 
 /* ---- rows of a sparse matrix ---- */
 
-static bool is_sign(const struct hone_extent_scope *s, size_t i)
-{
-    return hone_extent_is(s, i, "+") || hone_extent_is(s, i, "-");
-}
-
 bool hone_extent_row_length(const struct hone_extent_scope *s, size_t *i, size_t end,
                             struct hone_extent_values *ret)
 {
@@ -208,7 +203,7 @@ bool hone_extent_row_length(const struct hone_extent_scope *s, size_t *i, size_t
     if (last >= end || !hone_extent_is(s, close + 1, "-") || !hone_extent_is(s, second + 1, "[") ||
         !hone_extent_same(hone_extent_at(s, *i), hone_extent_at(s, second)) ||
         close - open != last - second + 1 || !hone_extent_is(s, close - 2, "+") ||
-        !hone_extent_is(s, close - 1, "1") || (last + 1 < end && !is_sign(s, last + 1)))
+        !hone_extent_is(s, close - 1, "1") || (last + 1 < end && !hone_extent_is_sign(s, last + 1)))
         return false;
     for (size_t k = 1; second + 1 + k < last; k++)
         if (!hone_extent_same(hone_extent_at(s, open + k), hone_extent_at(s, second + 1 + k)))

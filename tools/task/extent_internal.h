@@ -56,6 +56,10 @@ static inline bool hone_extent_is(const struct hone_extent_scope *s, size_t i, c
 {
     return hone_c_is(hone_extent_at(s, i), text);
 }
+static inline bool hone_extent_is_sign(const struct hone_extent_scope *s, size_t i)
+{
+    return hone_extent_is(s, i, "+") || hone_extent_is(s, i, "-");
+}
 
 static inline bool hone_extent_same(const struct hone_c_token *a, const struct hone_c_token *b)
 {

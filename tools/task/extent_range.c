@@ -640,11 +640,6 @@ static struct hone_extent_values product(const struct hone_extent_scope *s, size
     return all;
 }
 
-static bool is_sign(const struct hone_extent_scope *s, size_t i)
-{
-    return hone_extent_is(s, i, "+") || hone_extent_is(s, i, "-");
-}
-
 static struct hone_extent_values sum(const struct hone_extent_scope *s, size_t first, size_t end,
                                      size_t pos)
 {
@@ -666,7 +661,7 @@ static struct hone_extent_values sum(const struct hone_extent_scope *s, size_t f
                                                      hone_poly_add(&all.hi, &e.lo, -1)};
         if (i >= end)
             break;
-        if (!is_sign(s, i))
+        if (!hone_extent_is_sign(s, i))
             return unknown();
         sign = hone_extent_is(s, i, "-") ? -1 : 1;
         i++;

@@ -56,6 +56,8 @@ const char *hone_prototype_define(const char *source, const char *name, struct h
  * bottom once, and what a call gets is not known. */
 enum hone_access hone_prototype_access(const char *source, const struct hone_prototype *prototype,
                                        const char *name, struct hone_pool *pool);
+/* What a task puts behind the user's name of a parameter where that has a meaning in tasks. */
+#define HONE_PROTOTYPE_RENAMED "_value"
 /* The source with every use of identifier `from` (outside comments, strings) replaced; owned. */
 char *hone_prototype_rename(const char *source, const char *from, const char *to);
 

@@ -69,7 +69,7 @@ static void name_param(struct hone_new_work *w, size_t i)
 {
     const char *own = w->proto.params[i].name, *other = own;
     if (!hone_task_is_name(own, false))
-        other = hone_new_free_name(w, hone_pool_printf(w->pool, "%s_value", own));
+        other = hone_new_free_name(w, hone_pool_printf(w->pool, "%s" HONE_PROTOTYPE_RENAMED, own));
     w->names[i] = hone_task_is_name(other, false) ? other : own;
     if (w->names[i] != own)
         hone_new_note(w, hone_pool_printf(w->pool,
