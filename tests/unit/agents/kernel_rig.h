@@ -4,13 +4,10 @@
 #ifndef HONE_TESTS_KERNEL_RIG_H
 #define HONE_TESTS_KERNEL_RIG_H
 
-#include "tests/unit/unit.h"
+#include "tests/unit/agents/compiled.h"
 
-#include <dlfcn.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "agents/rewrites/coder_rules.h"
 #include "workspace/base/file.h"
@@ -54,30 +51,14 @@ static inline void read_kernel(struct hone_c_parser *parser, struct hone_pool *p
 static inline kernel_any *build(const char *source, const char *name, const char *tunables,
                                 struct hone_pool *pool)
 {
-    char dir[] = "/tmp/hone-sums-XXXXXX";
     struct hone_array none = {.n = 0};
     const char *prologue = "";
     setenv("OMP_WAIT_POLICY", "passive", 1); /* threads that spin starve one another here */
     setenv("OMP_NUM_THREADS", "3", 1);
-    ck_assert_ptr_nonnull(mkdtemp(dir));
-    const char *c = hone_pool_printf(pool, "%s/k.c", dir);
-    const char *so = hone_pool_printf(pool, "%s/k.so", dir);
     ck_assert_int_eq(hone_tune_prologue(source, &none, pool, &prologue, NULL), 0);
-    FILE *file = fopen(c, "w");
-    ck_assert_ptr_nonnull(file);
-    fprintf(file, "%s%s", *tunables ? tunables : prologue, source);
-    fclose(file);
-    int code = system(hone_pool_printf(
-        pool, "gcc -w -O1 -ftree-vectorize -fopenmp -fPIC -shared %s -o %s -lm", c, so));
-    ck_assert_msg(code == 0, "%s: %s", name, source);
-    void *lib = dlopen(so, RTLD_NOW | RTLD_LOCAL);
-    ck_assert_msg(lib != NULL, "%s: %s", name, dlerror());
-    void *symbol = dlsym(lib, name);
-    ck_assert_ptr_nonnull(symbol);
+    void *symbol = compiled(*tunables ? tunables : prologue, source, name, "", pool);
     kernel_any *ret;
     memcpy(&ret, &symbol, sizeof ret);
-    code = system(hone_pool_printf(pool, "rm -rf %s", dir));
-    ck_assert_int_eq(code, 0);
     return ret;
 }
 

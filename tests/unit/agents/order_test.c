@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of tests/relatives/cpu in each order that agents/polyhedral finds: same results bit for
  * bit at sizes of all kinds, and the orders that they are known to have. */
-#include "tests/unit/unit.h"
+#include "tests/unit/agents/compiled.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,28 +44,11 @@ static void read_params(const struct hone_coder_input *in, struct kernel *kernel
 static kernel_any *build(const char *source, const char *name, const char *flags,
                          struct hone_pool *pool)
 {
-    char dir[] = "/tmp/hone-order-XXXXXX";
-    ck_assert_ptr_nonnull(mkdtemp(dir));
-    const char *c = hone_pool_printf(pool, "%s/k.c", dir);
-    const char *so = hone_pool_printf(pool, "%s/k.so", dir);
-    FILE *file = fopen(c, "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(source, file);
-    fclose(file);
     /* one product and sum is one operation or two, the same in every order */
-    int code = system(hone_pool_printf(
-        pool,
-        "gcc -w -O1 -ftree-vectorize -ffp-contract=off -fopenmp %s -fPIC -shared %s -o %s -lm",
-        flags, c, so));
-    ck_assert_msg(code == 0, "%s: %s", name, source);
-    void *lib = dlopen(so, RTLD_NOW | RTLD_LOCAL);
-    ck_assert_msg(lib != NULL, "%s: %s", name, dlerror());
-    void *symbol = dlsym(lib, name);
-    ck_assert_ptr_nonnull(symbol);
+    void *symbol =
+        compiled("", source, name, hone_pool_printf(pool, "-ffp-contract=off %s", flags), pool);
     kernel_any *ret;
     memcpy(&ret, &symbol, sizeof ret);
-    code = system(hone_pool_printf(pool, "rm -rf %s", dir));
-    ck_assert_int_eq(code, 0);
     return ret;
 }
 

@@ -102,20 +102,28 @@ static int check(void *arg, const char *dir, const struct hone_lint_scope *scope
     "(int j = 0; j < n; j++) { float s = 0; for (int k = 0; k < n; k++) s += a[i * n + k] * b[k "  \
     "* n + j]; c[i * n + j] = s; } }"
 
-static void make(const char *source, const char *size, struct world *world, struct hone_pool *pool,
-                 struct hone_task_new *ret)
+/* options: without a folder. Is the pack admitted? */
+static bool make_of(const struct hone_task_new_options *options, struct world *world,
+                    struct hone_pool *pool, struct hone_task_new *ret)
 {
     char root[] = "/tmp/hone-sizes-test-XXXXXX";
+    struct hone_task_new_options placed = *options;
     struct hone_err err = HONE_ERR_INIT;
     struct hone_lint lint;
     ck_assert_ptr_nonnull(mkdtemp(root));
-    const struct hone_task_new_options options = {.source = source,
-                                                  .sizes = {&size, size != NULL},
-                                                  .dir = hone_pool_printf(pool, "%s/pack", root)};
-    ck_assert_msg(hone_task_new_checked(&options, check, world, pool, ret, &lint, &err) == 0, "%s",
+    placed.dir = hone_pool_printf(pool, "%s/pack", root);
+    ck_assert_msg(hone_task_new_checked(&placed, check, world, pool, ret, &lint, &err) == 0, "%s",
                   err.message);
-    ck_assert_int_eq(world->n_lints, 1 + (world->most_elements > 0));
     ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+    return lint.is_admitted;
+}
+
+static void make(const char *source, const char *size, struct world *world, struct hone_pool *pool,
+                 struct hone_task_new *ret)
+{
+    make_of(&(struct hone_task_new_options){.source = source, .sizes = {&size, size != NULL}},
+            world, pool, ret);
+    ck_assert_int_eq(world->n_lints, 1 + (world->most_elements > 0));
 }
 
 static const char *note_with(const struct hone_task_new *made, const char *text)
@@ -233,23 +241,15 @@ START_TEST(a_refused_tolerance_gives_way)
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
         struct world world = {.is_wrong = true, .power = 1, .most_rtol = rows[i].most_rtol};
-        char root[] = "/tmp/hone-sizes-test-XXXXXX";
-        struct hone_err err = HONE_ERR_INIT;
         struct hone_task_new made;
-        struct hone_lint lint;
         const char *size = "n=777";
-        ck_assert_ptr_nonnull(mkdtemp(root));
-        const struct hone_task_new_options options = {.source = VECTOR,
-                                                      .sizes = {&size, 1},
-                                                      .tolerances = {given, rows[i].n_given},
-                                                      .dir =
-                                                          hone_pool_printf(pool, "%s/pack", root)};
-        ck_assert_int_eq(hone_task_new_checked(&options, check, &world, pool, &made, &lint, &err),
-                         0);
+        make_of(&(struct hone_task_new_options){.source = VECTOR,
+                                                .sizes = {&size, 1},
+                                                .tolerances = {given, rows[i].n_given}},
+                &world, pool, &made);
         ck_assert_msg(world.rtol == rows[i].rtol, "row %zu: %g", i, world.rtol);
         ck_assert_int_eq(world.n_lints, rows[i].n_lints);
         ck_assert((note_with(&made, "y=3e-6,1e-30") != NULL) == (rows[i].n_given == 0));
-        ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
     }
 }
 END_TEST
@@ -289,24 +289,16 @@ START_TEST(a_refused_function_is_held_against_its_moves)
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
         struct world world = rows[i].world;
-        char root[] = "/tmp/hone-sizes-test-XXXXXX";
-        struct hone_err err = HONE_ERR_INIT;
         struct hone_task_new made;
-        struct hone_lint lint;
         const char *size = "n=777";
-        ck_assert_ptr_nonnull(mkdtemp(root));
-        const struct hone_task_new_options options = {.source = rows[i].source,
-                                                      .sizes = {&size, 1},
-                                                      .tolerances = {given, rows[i].n_given},
-                                                      .dir =
-                                                          hone_pool_printf(pool, "%s/pack", root)};
-        int code = hone_task_new_checked(&options, check, &world, pool, &made, &lint, &err);
-        ck_assert_msg(code == 0, "row %zu: %s", i, err.message);
+        make_of(&(struct hone_task_new_options){.source = rows[i].source,
+                                                .sizes = {&size, 1},
+                                                .tolerances = {given, rows[i].n_given}},
+                &world, pool, &made);
         ck_assert_msg(world.n_lints == rows[i].n_lints, "row %zu: %d", i, world.n_lints);
         ck_assert_msg(world.moved_rtol == rows[i].moved_rtol, "row %zu: %g", i, world.moved_rtol);
         ck_assert_msg(world.rtol == rows[i].rtol, "row %zu: %g", i, world.rtol);
         ck_assert((note_with(&made, "\"perturbed\" in task.json") != NULL) == world.is_perturbed);
-        ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
     }
 }
 END_TEST
@@ -317,20 +309,12 @@ START_TEST(smaller_sizes_start_anew)
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct world world = {
         .is_wrong = true, .power = 1, .is_off = true, .is_far = true, .off_elements = 1e5};
-    char root[] = "/tmp/hone-sizes-test-XXXXXX";
-    struct hone_err err = HONE_ERR_INIT;
     struct hone_task_new made;
-    struct hone_lint lint;
-    ck_assert_ptr_nonnull(mkdtemp(root));
-    const struct hone_task_new_options options = {.source = VECTOR,
-                                                  .dir = hone_pool_printf(pool, "%s/pack", root)};
-    int code = hone_task_new_checked(&options, check, &world, pool, &made, &lint, &err);
-    ck_assert_msg(code == 0, "%s", err.message);
-    ck_assert(lint.is_admitted && world.moved_rtol > 0 && !world.is_perturbed);
+    ck_assert(make_of(&(struct hone_task_new_options){.source = VECTOR}, &world, pool, &made));
+    ck_assert(world.moved_rtol > 0 && !world.is_perturbed);
     ck_assert_ptr_null(note_with(&made, "perturbed"));
     ck_assert_ptr_nonnull(note_with(&made, "smaller than a timing should have"));
     ck_assert_int_eq(world.n_lints, 3);
-    ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
 }
 END_TEST
 
