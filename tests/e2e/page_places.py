@@ -19,6 +19,7 @@ RAW = ("[...document.querySelectorAll('main td, main dd')].flatMap((e) => e.inne
 # What a server tells of itself while another program has its processor.
 BUSY = ("const parse = JSON.parse; JSON.parse = (text) => { const o = parse(text); if (o && o.devices) { o.load = 4.599609375; o.caches[0].size_bytes = 520192000;"
         "o.devices[0].lease = {held: true, by: 'pid 7 (sum, screen, call 20261127-115102-447-19222266)', waiting: []}; } return o; }")
+LOW = "const low = new CSSStyleSheet(); low.replaceSync('#view > div {max-height: 300px; overflow: hidden}'); document.adoptedStyleSheets = [low]; "
 TOP = "document.querySelector('[aria-live].panel').getBoundingClientRect().top"
 
 
@@ -59,12 +60,21 @@ def check_live(b, ok, press, base, search):
     ok(where and "x=time" in where and js("return location.hash") == where and js("return document.querySelectorAll('.row')[2].classList.contains('is-here')")
        and js("return [...document.querySelectorAll('label')].find((l) => l.textContent.includes('over time')).querySelector('input').checked"),
        "the chosen step and the time axis are kept in the address", where)
-    js("scrollTo(0, 500); document.querySelector('[aria-live] dd a').click()")
+    until("(scrollTo(0, 500), scrollY === 500)")
+    js("document.querySelector('[aria-live] dd a').click()")
     until("document.body.innerText.includes('git show')")
     ok(js("return scrollY") == 0, "another view begins at its top", js("return scrollY"))
     js("history.back()")
     until("document.querySelectorAll('.row.is-here').length")
     ok(until("Math.abs(scrollY - 500) < 3"), "back goes back to the place", js("return scrollY"))
+    # the same where the view becomes tall late, and where a scroll of the view that is left is still to be kept
+    js("history.forward()")
+    until("document.body.innerText.includes('git show')")
+    js(LOW + "scrollTo(0, 40); requestAnimationFrame(() => requestAnimationFrame(() => history.back()))")
+    until("document.querySelectorAll('.row.is-here').length")
+    time.sleep(2.5)
+    js("document.adoptedStyleSheets = []")
+    ok(until("Math.abs(scrollY - 500) < 3"), "and so where what it shows arrives late", js("return scrollY"))
     # what ended is not drawn again: who reads a table keeps it
     js("window.kept_ = document.querySelector('.path a, table a'); kept_.focus()")
     time.sleep(5)

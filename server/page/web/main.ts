@@ -6,7 +6,7 @@ import {h, href, messageOf, put, short, time} from "./dom";
 import {compareView, twoSearches} from "./compare";
 import {machineView} from "./machine";
 import {overview} from "./overview";
-import {rememberScroll, scrollBack, scrolled} from "./place";
+import {arrive, rememberScroll, scrollBack} from "./place";
 import {searchView} from "./search";
 import {fileStore, liveStore, tokenForm, unpack, type Store} from "./store";
 import {versionView} from "./version";
@@ -24,7 +24,7 @@ async function show(view: HTMLElement, [what, a = "", b = "", c = ""]: string[])
 }
 
 async function go(): Promise<void> {
-    const y = scrolled();
+    const y = arrive();
     leave();
     leave = () => {};
     const parts = location.hash.split("?")[0].replace(/^#\/?/, "").split("/").filter(Boolean).map(decodeURIComponent);

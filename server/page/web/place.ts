@@ -29,23 +29,48 @@ export function keepSoon(name: string, value: string | null): void {
     soon.set(name, value);
 }
 
-/* Called once. */
-export function rememberScroll(): void {
-    let timer = 0;
-    const save = () => { flush(); history.replaceState({y: scrollY}, ""); };
-    history.scrollRestoration = "manual";
-    addEventListener("scroll", () => { clearTimeout(timer); timer = setTimeout(save, 150); }, {passive: true});
-    addEventListener("click", save, true);
+/* While a view arrives and is brought back to its place, its entry keeps the place that it had:
+ * the page is scrolled to other ones meanwhile, and nobody asked for those. */
+let timer = 0, isHeld = false, letGo = () => {};
+function save(): void {
+    clearTimeout(timer);
+    flush();
+    if (!isHeld) history.replaceState({y: scrollY}, "");
 }
 
-export const scrolled = (): number => Number(history.state?.y) || 0;
+/* Called once. */
+export function rememberScroll(): void {
+    history.scrollRestoration = "manual";
+    addEventListener("scroll", () => { clearTimeout(timer); timer = setTimeout(save, 150); }, {passive: true});
+    addEventListener("click", () => { letGo(); save(); }, true);
+    addEventListener("popstate", () => clearTimeout(timer)); /* a place in the view that is left */
+}
 
-/* Views grow while their parts arrive: for some time the place is held, until somebody moves. */
+/* Another view comes. Returns how far it was scrolled when it was left; scrollBack() follows. */
+export function arrive(): number {
+    letGo();
+    clearTimeout(timer);
+    isHeld = true;
+    return Number(history.state?.y) || 0;
+}
+
+/* Views grow while their parts arrive, quickly or slowly: the place is held until it has been there
+ * for some time, or until somebody moves. */
 export function scrollBack(y: number, view: HTMLElement): void {
-    scrollTo(0, y);
-    if (y === 0) return;
-    const hold = new ResizeObserver(() => scrollTo(0, y)), stop = () => hold.disconnect();
-    hold.observe(view);
-    for (const event of ["wheel", "pointerdown", "keydown"]) addEventListener(event, stop, {once: true});
-    setTimeout(stop, 1500);
+    let end = 0;
+    const hold = () => {
+        scrollTo(0, y);
+        if (!end && Math.abs(scrollY - y) < 3) end = setTimeout(letGo, y ? 1500 : 0);
+    };
+    const sizes = new ResizeObserver(hold), moves = ["wheel", "touchstart", "pointerdown", "keydown"];
+    letGo = () => {
+        isHeld = false;
+        clearTimeout(end);
+        sizes.disconnect();
+        for (const event of moves) removeEventListener(event, letGo, true);
+        letGo = () => {};
+    };
+    for (const event of moves) addEventListener(event, letGo, true);
+    hold();
+    sizes.observe(view);
 }
