@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One hone-runner process per job, or the one that stays. */
+/* One hone-runner process per job, or one that stays: for each device, and for PyTorch modules. */
 #include "tools/launch/launch.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tools/launch/devices.h"
+#include "tools/launch/warm.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
@@ -18,9 +20,20 @@
 #define PROBE_MS 30000
 #define TORCH_MS (1000ll * HONE_LIMIT_TORCH_PATIENCE * HONE_LIMIT_TORCH_SECONDS)
 
+/* Runners that stay for PyTorch modules on the CPU. */
+#define MOST_KEEPERS 8
+
+struct keeper {
+    struct hone_warm *warm; /* owned; NULL: not made yet */
+    char *task_dir;         /* owned; of its last job */
+    bool is_busy;
+};
+
 struct hone_launcher {
     char *runner_path;            /* owned */
     struct hone_devices *devices; /* owned */
+    pthread_mutex_t lock;         /* guards keepers */
+    struct keeper keepers[MOST_KEEPERS];
 };
 
 struct relay { /* progress lines on their way up */
@@ -72,6 +85,50 @@ static int launch_cold(const struct hone_launcher *launcher, const char *call_di
     return rc;
 }
 
+/* Is the reference a PyTorch module, whose process a runner keeps (runner/arena/kept.h)? */
+static bool has_module(const struct hone_job *job)
+{
+    HONE_AUTOFREE char *path = hone_path_join(job->task_dir, "oracle.py", NULL);
+
+    return hone_file_exists(path);
+}
+
+/* An idle one: that of the same task, else a new one, else any. NULL: all are busy. */
+static struct keeper *take_keeper(struct hone_launcher *launcher, const char *task_dir)
+{
+    struct keeper *best = NULL;
+    int best_rank = 0;
+
+    pthread_mutex_lock(&launcher->lock);
+    for (size_t i = 0; i < MOST_KEEPERS; i++) {
+        struct keeper *k = &launcher->keepers[i];
+        int rank = k->is_busy                                                  ? 0
+                   : k->task_dir != NULL && strcmp(k->task_dir, task_dir) == 0 ? 3
+                   : k->warm == NULL                                           ? 2
+                                                                               : 1;
+        if (rank > best_rank) {
+            best = k;
+            best_rank = rank;
+        }
+    }
+    if (best != NULL) {
+        best->is_busy = true;
+        if (best->warm == NULL)
+            best->warm = hone_warm_new(launcher->runner_path, NULL);
+        free(best->task_dir);
+        best->task_dir = hone_strdup(task_dir);
+    }
+    pthread_mutex_unlock(&launcher->lock);
+    return best;
+}
+
+static void give_keeper(struct hone_launcher *launcher, struct keeper *keeper)
+{
+    pthread_mutex_lock(&launcher->lock);
+    keeper->is_busy = false;
+    pthread_mutex_unlock(&launcher->lock);
+}
+
 int hone_launch(struct hone_launcher *launcher, const char *call_dir, const struct hone_job *job,
                 hone_progress_fn *on_progress, void *progress_arg, const struct hone_cancel *cancel,
                 struct hone_launch_end *ret, struct hone_err *err)
@@ -92,6 +149,13 @@ int hone_launch(struct hone_launcher *launcher, const char *call_dir, const stru
                                     .cancel = cancel,
                                 },
                                 ret, err);
+    struct keeper *keeper = has_module(job) ? take_keeper(launcher, job->task_dir) : NULL;
+    if (keeper != NULL) {
+        int rc = hone_warm_run(keeper->warm, job_path, deadline, on_progress, progress_arg, cancel,
+                               ret, err);
+        give_keeper(launcher, keeper);
+        return rc;
+    }
     return launch_cold(launcher, call_dir, job_path, deadline, &relay, cancel, ret, err);
 }
 
@@ -157,6 +221,7 @@ struct hone_launcher *hone_launcher_new(const char *runner_path)
 
     launcher->runner_path = hone_strdup(runner_path);
     launcher->devices = hone_devices_new(runner_path);
+    pthread_mutex_init(&launcher->lock, NULL);
     return launcher;
 }
 
@@ -164,6 +229,11 @@ void hone_launcher_free(struct hone_launcher *launcher)
 {
     if (launcher == NULL)
         return;
+    for (size_t i = 0; i < MOST_KEEPERS; i++) {
+        hone_warm_free(launcher->keepers[i].warm);
+        free(launcher->keepers[i].task_dir);
+    }
+    pthread_mutex_destroy(&launcher->lock);
     hone_devices_free(launcher->devices);
     free(launcher->runner_path);
     free(launcher);

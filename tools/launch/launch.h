@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs hone-runner on this machine for one job after the other: a process per job for the CPU, one
- * that stays (warm.h) for devices, because a context costs more than an evaluation.
+/* Runs hone-runner on this machine for one job after the other: a process per job for the CPU; one
+ * that stays (warm.h) for devices and for tasks of PyTorch modules, because a context, or importing
+ * torch, costs more than an evaluation.
  *
  *     struct hone_launcher *launcher = hone_launcher_new("/usr/lib/hone/hone-runner");
  *     write CALL/open/candidate.c and CALL/job.json

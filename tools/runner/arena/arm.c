@@ -436,7 +436,7 @@ static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *ar
         return code;
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_jail_spec jail = {
-        /* The worker forks for every request. */
+        /* The worker forks: its child answers. */
         .profile = is_torch   ? HONE_JAIL_TORCH
                    : is_arena ? HONE_JAIL_ARENA
                               : HONE_JAIL_ORACLE,

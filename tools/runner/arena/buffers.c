@@ -74,7 +74,7 @@ int hone_shared_new(const char *name, int64_t size, bool is_sealed, struct hone_
         munmap(base, (size_t)size);
         return hone_fail_errno(err, native, "sealing shared memory");
     }
-    *ret = (struct hone_shared){.fd = fd, .base = base, .size = size};
+    *ret = (struct hone_shared){.fd = fd, .base = base, .size = size, .file_bytes = size};
     fd = -1;
     return 0;
 }
@@ -90,7 +90,7 @@ int hone_shared_open(const struct hone_shared *shared, int *ret_fd, struct hone_
 void hone_shared_done(struct hone_shared *shared)
 {
     if (shared->base != NULL)
-        munmap(shared->base, (size_t)shared->size);
+        munmap(shared->base, (size_t)shared->file_bytes);
     hone_close_fd(&shared->fd);
     *shared = (struct hone_shared)HONE_SHARED_INIT;
 }

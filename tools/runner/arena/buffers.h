@@ -38,7 +38,8 @@ int64_t hone_layout_content_at(const struct hone_layout *layout, int64_t set,
 struct hone_shared { /* one file of shared memory, mapped by its maker */
     int fd;
     char *base;
-    int64_t size;
+    int64_t size;       /* that is in use */
+    int64_t file_bytes; /* of the file and of the mapping: at least size */
 };
 #define HONE_SHARED_INIT                                                                           \
     {                                                                                              \

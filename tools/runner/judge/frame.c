@@ -135,7 +135,8 @@ int hone_judge_ready(struct hone_judge *judge, struct hone_slot *slot, struct ho
     return 0;
 }
 
-int64_t hone_judge_answer_bytes(const struct hone_judge *judge)
+/* Room for everything that the oracle may say of one of the job's sizes. */
+static int64_t answer_bytes(const struct hone_judge *judge)
 {
     int64_t n = 0;
     for (size_t c = 0; c < judge->n_cases; c++) {
@@ -147,11 +148,36 @@ int64_t hone_judge_answer_bytes(const struct hone_judge *judge)
     return hone_oracle_answer_bytes(judge->task, n);
 }
 
+static struct hone_kept_want oracle_want(const struct hone_judge *judge)
+{
+    return (struct hone_kept_want){.task = judge->task,
+                                   .rung = judge->job->jail,
+                                   .n_threads = judge->n_threads,
+                                   .job_deadline_ns = judge->deadline_ns,
+                                   .own_bytes = answer_bytes(judge)};
+}
+
+bool hone_judge_take_oracle(struct hone_judge *judge, int64_t input_bytes)
+{
+    struct hone_kept_want want = oracle_want(judge);
+    want.input_bytes = input_bytes;
+    return judge->task->is_oracle_torch &&
+           hone_kept_take(&judge->session->oracle, &want, &judge->oracle.arena, &judge->inputs);
+}
+
+void hone_judge_give_oracle(struct hone_judge *judge)
+{
+    if (judge->task == NULL || !judge->task->is_oracle_torch || judge->wants_again)
+        return;
+    const struct hone_kept_want want = oracle_want(judge);
+    hone_kept_give(&judge->session->oracle, &want, &judge->oracle.arena, &judge->inputs);
+}
+
 int hone_judge_ready_oracle(struct hone_judge *judge, struct hone_err *err)
 {
     struct hone_slot *slot = &judge->oracle;
     if (slot->arena == NULL) {
-        int code = start(judge, slot, "oracle", hone_judge_answer_bytes(judge), err);
+        int code = start(judge, slot, "oracle", answer_bytes(judge), err);
         if (code < 0)
             return code;
     }

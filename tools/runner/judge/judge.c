@@ -8,6 +8,7 @@
 #include "tools/runner/judge/judge.h"
 
 #include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <signal.h>
@@ -28,6 +29,7 @@
 
 #define DEFAULT_TIMEOUT_MS      HONE_JOB_TIMEOUT_MS
 #define DEFAULT_CALL_TIMEOUT_MS 20000
+#define KEPT_MS                 60000 /* that a helper is kept without a job */
 #define MAX_WARNINGS            32
 #define MAX_COSTS               32 /* rows of the report that split a stage */
 
@@ -472,12 +474,19 @@ static void begin(void)
     hone_runner_catch_signals();
 }
 
+static void end_session(struct hone_session *session)
+{
+    hone_target_end_sessions(session);
+    hone_kept_drop(&session->oracle);
+    hone_pool_free(session->pool);
+}
+
 int hone_role_judge(const char *job_path)
 {
     begin();
     struct hone_session session = {0};
     int status = judge_path(job_path, &session);
-    hone_target_end_sessions(&session);
+    end_session(&session);
     return status;
 }
 
@@ -489,6 +498,15 @@ static void say_done(const char *job_path)
     HONE_AUTOFREE char *text = hone_json_print(json);
     puts(text);
     fflush(stdout);
+}
+
+/* false: the end. Who waits long holds no helper. */
+static bool next_job(FILE *jobs, char path[HONE_LIMIT_PATH_BYTES], struct hone_session *session)
+{
+    struct pollfd ready = {.fd = fileno(jobs), .events = POLLIN};
+    if (session->oracle.arena != NULL && poll(&ready, 1, KEPT_MS) == 0)
+        hone_kept_drop(&session->oracle);
+    return !hone_runner_is_stopping() && fgets(path, HONE_LIMIT_PATH_BYTES, jobs) != NULL;
 }
 
 /* Jobs by their paths, one a line, until the end of the file or a signal. What a job leaves behind
@@ -506,7 +524,8 @@ int hone_role_warm(int argc, char **argv)
     }
     struct hone_session session = {0};
     char path[HONE_LIMIT_PATH_BYTES];
-    while (!hone_runner_is_stopping() && fgets(path, sizeof path, jobs) != NULL) {
+    setvbuf(jobs, NULL, _IONBF, 0); /* so that poll sees what has not been read */
+    while (next_job(jobs, path, &session)) {
         path[strcspn(path, "\n")] = '\0';
         if (path[0] == '\0')
             continue;
@@ -514,6 +533,6 @@ int hone_role_warm(int argc, char **argv)
         say_done(path);
     }
     fclose(jobs);
-    hone_target_end_sessions(&session);
+    end_session(&session);
     return 0;
 }

@@ -13,6 +13,7 @@
 #include "tools/format/job.h"
 #include "tools/format/report.h"
 #include "tools/runner/arena/arm.h"
+#include "tools/runner/arena/kept.h"
 #include "tools/runner/binary/hot_loop.h"
 #include "tools/runner/build/build.h"
 #include "tools/runner/values/compare.h"
@@ -70,6 +71,9 @@ struct hone_gpu_job;     /* cuda/gpu_judge.h */
 struct hone_gpu_session; /* what outlives a job on a device */
 struct hone_session {    /* kept by a runner from job to job */
     struct hone_gpu_session *gpu;
+    struct hone_kept oracle; /* of a PyTorch module */
+    struct hone_pool *pool;  /* of python; NULL: none was found yet */
+    const struct hone_python *python;
 };
 
 /* Whose turn comes when: the cases in order. */
@@ -228,8 +232,10 @@ int hone_judge_set_frame(struct hone_judge *judge, const struct hone_workload *w
 int hone_judge_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone_outcome *ret,
                      struct hone_err *err);
 int hone_judge_ready_oracle(struct hone_judge *judge, struct hone_err *err);
-/* Room for everything that the oracle may say of one of the job's sizes. */
-int64_t hone_judge_answer_bytes(const struct hone_judge *judge);
+/* true: the job goes on with the process of a PyTorch module, and the inputs' file, of an earlier job
+ * of this runner. give leaves them to the next. */
+bool hone_judge_take_oracle(struct hone_judge *judge, int64_t input_bytes);
+void hone_judge_give_oracle(struct hone_judge *judge);
 void hone_judge_drop_arena(struct hone_slot *slot);
 void hone_judge_fill(struct hone_judge *judge, int64_t set, enum hone_distribution dist,
                      uint64_t counter);

@@ -183,13 +183,25 @@ int hone_cpu_build_naive(struct hone_judge *judge, bool is_fresh, char **ret_obj
     return code;
 }
 
+/* Starting interpreters takes a fifth of a second: once for all jobs of this process. */
+static int find_python(struct hone_session *session, struct hone_err *err)
+{
+    if (session->python != NULL)
+        return 0;
+    if (session->pool == NULL)
+        session->pool = hone_pool_new();
+    struct hone_python *python = hone_pool_alloc(session->pool, sizeof *python);
+    int code = hone_python_find(session->pool, python, err);
+    session->python = code == 0 ? python : NULL;
+    return code;
+}
+
 /* Nothing is compiled: the jail shows the module, the task and the worker. */
 static int put_torch_oracle(struct hone_judge *judge, struct hone_outcome *ret,
                             struct hone_err *err)
 {
     struct hone_err why = HONE_ERR_INIT;
-    struct hone_python *python = hone_pool_alloc(judge->pool, sizeof *python);
-    if (hone_python_find(judge->pool, python, &why) < 0) {
+    if (find_python(judge->session, &why) < 0) {
         hone_outcome_set(ret, HONE_REASON_BAD_TASK, "oracle: %.300s", why.message);
         return 0;
     }
@@ -212,7 +224,7 @@ static int put_torch_oracle(struct hone_judge *judge, struct hone_outcome *ret,
     if (code < 0)
         return code;
     judge->oracle.object = HONE_STEAL(module);
-    judge->oracle.python = python;
+    judge->oracle.python = judge->session->python;
     return 0;
 }
 
@@ -252,6 +264,8 @@ static int set_up(struct hone_judge *judge, struct hone_outcome *ret, struct hon
     int64_t pages = (int64_t)(judge->task->n_inputs + judge->task->n_outputs) * HONE_BUFFERS_PAGE;
     int64_t bytes = hone_max_i64(POOL_BYTES, 2 * (most + pages));
     judge->output_bytes = bytes;
+    if (hone_judge_take_oracle(judge, bytes))
+        return 0;
     return hone_shared_new("hone-inputs", bytes, true, &judge->inputs, err);
 }
 
@@ -277,6 +291,7 @@ static void tear_down(struct hone_judge *judge)
 {
     for (size_t i = 0; i < judge->n_slots; i++)
         hone_judge_drop_arena(&judge->slots[i]);
+    hone_judge_give_oracle(judge);
 }
 
 static int ceilings(struct hone_judge *judge, bool is_fresh, struct hone_err *err)

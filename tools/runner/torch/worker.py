@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The jailed side of torch tasks: answers requests for reference values in float64.
 # Standard library and torch only. `worker.py serve` is started in /work beside oracle.py and task.json; it imports torch
-# once and forks for every request, so that what a module does to torch ends with its request.
+# once and has a child answer, since a module may crash, or not end. A fork takes longer than most answers, so that the child
+# goes on until it fails; the module is executed anew for each request, from the same random state. Each timing has a child of
+# its own, without the state that others left.
 # A request is a JSON line on stdin, its answer one on stdout: {"ok": true, "numbers": [...]} or {"error": "..."}; the numbers
 # are the largest_gap of each output, or for a request with "calls" the ns of one call in float32.
 # `worker.py device` is another process, beside a GPU: it times the module there, for a yardstick, on content of its own.
@@ -12,6 +14,7 @@ import ctypes
 import json
 import mmap
 import os
+import random
 import resource
 import select
 import signal
@@ -20,6 +23,7 @@ import time
 
 SECONDS = int(os.environ.get("HONE_TORCH_SECONDS", "120"))  # of processor time
 PATIENCE = 5  # times as long by the clock: others use the cores too
+MOST_SECONDS = 1000  # of a child that answers many requests: the jail ends a process that used more than 3600
 INPUTS, OWN = 5, 6
 MARK = "# hone: "
 NARROW = {"float16", "half", "bfloat16"}
@@ -193,7 +197,7 @@ def largest_gap(torch, narrow, wide):
     return gap.max().item() if gap.numel() else 0.0
 
 
-def answer(torch, text, task, request, writer):
+def answer(torch, text, task, request):
     record = json.loads(text.split("\n", 1)[0][len(MARK):])
     torch.set_grad_enabled(False)
     skip_initialisers(torch)
@@ -205,11 +209,10 @@ def answer(torch, text, task, request, writer):
     whole = torch.cat(results)
     with mmap.mmap(OWN, 0) as own:
         torch.frombuffer(own, dtype=torch.float64, count=whole.numel(), offset=request["answer_at"]).copy_(whole)
-    os.write(writer, json.dumps([largest_gap(torch, n, r) for n, r in zip(narrow, results)]).encode())
-    os._exit(0)
+    return [largest_gap(torch, n, r) for n, r in zip(narrow, results)]
 
 
-def time_calls(torch, text, task, request, writer):
+def time_calls(torch, text, task, request):
     """One call of the module as its author would make it: float32, no gradient, this many threads; ns."""
     record = json.loads(text.split("\n", 1)[0][len(MARK):])
     torch.set_grad_enabled(False)
@@ -225,8 +228,7 @@ def time_calls(torch, text, task, request, writer):
     start = time.perf_counter_ns()
     for i in range(request["calls"]):
         model(*given[i % len(given)])
-    os.write(writer, json.dumps([(time.perf_counter_ns() - start) / request["calls"]]).encode())
-    os._exit(0)
+    return [(time.perf_counter_ns() - start) / request["calls"]]
 
 
 def drawn(torch, tensor, axes):
@@ -304,31 +306,67 @@ def say(stream, what):
     os.write(stream, (json.dumps(what) + "\n").encode())
 
 
-def one_request(torch, text, task, request):
-    """In a child of its own; what goes back."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
-        limit = SECONDS * request.get("threads", 1)
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+def allow_seconds(more):
+    """Of processor time, from now on; the jail's own limit stays."""
+    most, limit = resource.getrlimit(resource.RLIMIT_CPU)[1], int(time.process_time()) + 1 + more
+    resource.setrlimit(resource.RLIMIT_CPU, (limit if most == resource.RLIM_INFINITY else min(limit, most), most))
+
+
+class Child:
+    """Answers requests, one after the other, until one fails or it has used its time."""
+    seconds = 0  # of processor time, that it has used
+
+    def __init__(self, torch, text, task):
+        (to_read, self.to), (self.reader, from_write) = os.pipe(), os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(self.to)
+            os.close(self.reader)
+            Child.run(torch, text, task, to_read, from_write)
+        os.close(to_read)
+        os.close(from_write)
+
+    @staticmethod
+    def run(torch, text, task, reader, writer):
+        states = torch.get_rng_state(), random.getstate()
         try:
-            (time_calls if "calls" in request else answer)(torch, text, task, request, writer)
+            for line in os.fdopen(reader):
+                request = json.loads(line)
+                allow_seconds(SECONDS * request.get("threads", 1))
+                torch.set_rng_state(states[0])
+                random.setstate(states[1])
+                numbers = (time_calls if "calls" in request else answer)(torch, text, task, request)
+                os.write(writer, (json.dumps(numbers + [time.process_time()]) + "\n").encode())
         except BaseException as wrong:
             os.write(writer, ("%s: %s" % (type(wrong).__name__, wrong)).encode()[:400])
-        os._exit(1)
-    os.close(writer)
-    ready, _, _ = select.select([reader], [], [], PATIENCE * SECONDS)
-    said = os.read(reader, 1000).decode(errors="replace") if ready else "no answer in %d s" % SECONDS
-    os.close(reader)
-    if not ready:
-        os.kill(child, signal.SIGKILL)
-    _, status, used = os.wait4(child, 0)
-    if status == 0 and said.startswith("["):
-        return {"ok": True, "numbers": json.loads(said)}
-    if used.ru_utime + used.ru_stime >= SECONDS:
-        said = said or "no answer in %d s" % SECONDS
-    return {"error": said or "ended by signal %d" % (status & 127)}
+            os._exit(1)
+        os._exit(0)
+
+    def ask(self, request):
+        """What goes back; not ok: the child has ended."""
+        said, end = b"", time.monotonic() + PATIENCE * SECONDS
+        try:
+            os.write(self.to, (json.dumps(request) + "\n").encode())
+            while not said.endswith(b"\n"):
+                ready, _, _ = select.select([self.reader], [], [], max(0, end - time.monotonic()))
+                more = os.read(self.reader, 4096) if ready else b""
+                if not more:
+                    break
+                said += more
+        except BrokenPipeError:
+            pass
+        if said.startswith(b"[") and said.endswith(b"\n"):
+            *numbers, self.seconds = json.loads(said)
+            return {"ok": True, "numbers": numbers}
+        is_late, ended = time.monotonic() >= end, self.end() & 127
+        was_long = is_late or ended == signal.SIGXCPU
+        return {"error": said.decode(errors="replace") or ("no answer in %d s" % SECONDS if was_long else "ended by signal %d" % ended)}
+
+    def end(self):
+        os.close(self.to)
+        os.kill(self.pid, signal.SIGKILL)
+        os.close(self.reader)
+        return os.waitpid(self.pid, 0)[1]
 
 
 def serve():
@@ -341,8 +379,22 @@ def serve():
     with open("/work/task.json") as file:
         task = json.load(file)
     say(stream, {"ok": True})
+    child = None
     for line in sys.stdin:
-        say(stream, one_request(torch, text, task, json.loads(line)))
+        request = json.loads(line)
+        if "calls" in request:
+            alone = Child(torch, text, task)
+            said = alone.ask(request)
+            if "ok" in said:
+                alone.end()
+        else:
+            child = child or Child(torch, text, task)
+            said = child.ask(request)
+            if "ok" in said and child.seconds > MOST_SECONDS:
+                child.end()
+            if "ok" not in said or child.seconds > MOST_SECONDS:
+                child = None
+        say(stream, said)
 
 
 if __name__ == "__main__":

@@ -57,12 +57,6 @@ struct hone_gpu_rates {                       /* measured ceilings: bytes/s, ope
     double copy, memory, cache, fma32, fma64; /* memory: the better of copying and reading */
 };
 
-struct hone_gpu_kept_oracle { /* of a PyTorch module, between jobs; arena NULL: none */
-    char task_hash[HONE_HASH_TEXT_BYTES];
-    struct hone_arena *arena;
-    struct hone_shared inputs; /* that the arena inherited */
-};
-
 struct hone_gpu_session {
     struct hone_cuda *cu; /* NULL: the driver could not be loaded */
     struct hone_gpu_device device;
@@ -79,7 +73,6 @@ struct hone_gpu_session {
     /* Buffers that are kept: by class of size (each four times the one below, so that a small
      * frame does not lie in a large room), then inputs and the outputs of each arm. */
     struct hone_gpu_room rooms[HONE_GPU_ROOM_CLASSES][1 + HONE_RUNNER_MAX_ARMS][HONE_LIMIT_TENSORS];
-    struct hone_gpu_kept_oracle kept_oracle;
     struct hone_gpu_oracle *oracles;
     struct hone_gpu_reference *references;
     int64_t reference_bytes;
@@ -162,8 +155,6 @@ struct hone_gpu_job {
 /* The host's oracle runs and has the inputs of a set. */
 int hone_gpu_host_ready(struct hone_judge *judge, const struct hone_workload *workload, int64_t set,
                         struct hone_err *err);
-void hone_gpu_host_keep(struct hone_judge *judge); /* at the end of a job */
-void hone_gpu_host_drop(struct hone_gpu_session *session);
 
 void hone_gpu_torch_free(struct hone_gpu_torch *torch); /* ends its process; NULL is fine */
 

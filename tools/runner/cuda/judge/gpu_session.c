@@ -316,7 +316,6 @@ void hone_gpu_session_free(struct hone_gpu_session *session)
             (void)session->cu->StreamDestroy(session->stream);
         hone_gpu_device_close(&session->device);
     }
-    hone_gpu_host_drop(session);
     hone_cuda_compiler_stop(session->compiler);
     hone_cuda_close(session->cu);
     free(session->stamp.v);

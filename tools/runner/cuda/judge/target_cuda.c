@@ -119,7 +119,8 @@ static void tear_down(struct hone_judge *judge)
     if (gpu == NULL)
         return;
     hone_gpu_torch_free(gpu->torch);
-    hone_gpu_host_keep(judge);
+    if (gpu->has_host_oracle)
+        hone_judge_give_oracle(judge);
     hone_gpu_ahead_free(gpu->ahead);
     hone_pool_free(gpu->ahead_pool);
     if (gpu->session->is_open) {

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/runner/arena/kept.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void hone_kept_drop(struct hone_kept *kept)
+{
+    if (kept->arena != NULL) {
+        hone_arena_free(kept->arena);
+        hone_shared_done(&kept->inputs);
+    }
+    *kept = (struct hone_kept){.inputs = HONE_SHARED_INIT};
+}
+
+static bool serves(const struct hone_kept *kept, const struct hone_kept_want *want)
+{
+    return kept->arena != NULL && kept->arena->is_alive && kept->n_jobs < HONE_KEPT_JOBS &&
+           kept->inputs.file_bytes >= want->input_bytes &&
+           kept->arena->own.size >= want->own_bytes && kept->n_threads == want->n_threads &&
+           strcmp(kept->task_hash, want->task->hash) == 0 &&
+           strcmp(kept->rung, want->rung != NULL ? want->rung : "") == 0;
+}
+
+bool hone_kept_take(struct hone_kept *kept, const struct hone_kept_want *want,
+                    struct hone_arena **ret, struct hone_shared *ret_inputs)
+{
+    if (!serves(kept, want)) {
+        hone_kept_drop(kept);
+        return false;
+    }
+    *ret = kept->arena;
+    (*ret)->task = want->task;
+    (*ret)->job_deadline_ns = want->job_deadline_ns;
+    *ret_inputs = kept->inputs;
+    ret_inputs->size = want->input_bytes;
+    kept->arena = NULL; /* the number of its jobs stays */
+    return true;
+}
+
+void hone_kept_give(struct hone_kept *kept, const struct hone_kept_want *want,
+                    struct hone_arena **arena, struct hone_shared *inputs)
+{
+    struct stat file;
+    const char *rung = want->rung != NULL ? want->rung : "";
+    if (kept->arena != NULL || *arena == NULL || !(*arena)->is_alive ||
+        strlen(rung) >= sizeof kept->rung || fstat(inputs->fd, &file) != 0 ||
+        512 * (int64_t)file.st_blocks > HONE_KEPT_INPUT_BYTES)
+        return;
+    snprintf(kept->rung, sizeof kept->rung, "%s", rung);
+    memcpy(kept->task_hash, want->task->hash, sizeof kept->task_hash);
+    kept->n_threads = want->n_threads;
+    kept->n_jobs++;
+    kept->arena = *arena;
+    kept->arena->task = NULL; /* the job's, which goes */
+    kept->inputs = *inputs;
+    *arena = NULL;
+    *inputs = (struct hone_shared)HONE_SHARED_INIT;
+}
