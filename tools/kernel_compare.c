@@ -92,6 +92,37 @@ static void fill_rows(const struct hone_report *report, const char *against, str
     }
 }
 
+/* The warning that the arm lost its lane (runner/judge/arms.h); NULL: it did not. */
+static const char *why_lost(const struct hone_report *report, const char *arm,
+                            struct hone_pool *pool)
+{
+    const char *named = hone_pool_printf(pool, "arm '%s'", arm);
+
+    for (size_t i = 0; i < report->warnings.n; i++)
+        if (strstr(report->warnings.v[i], named) != NULL)
+            return report->warnings.v[i];
+    return NULL;
+}
+
+static void tell_why_not(struct hone_tool_ctx *ctx, const struct hone_report *report,
+                         const char *arm, struct compare_out *out)
+{
+    const char *lost = why_lost(report, arm, ctx->pool);
+
+    if (lost != NULL) {
+        out->head.summary =
+            hone_pool_printf(ctx->pool, "not compared: %s", hone_plain_line(ctx->pool, lost, 240));
+        out->head.next = "Once more, on an idle machine or with more budget_ms.";
+        return;
+    }
+    out->head.verdict = hone_verdict_name(report->verdict);
+    out->head.reason = hone_reason_name(report->reason);
+    out->head.error_class = hone_reason_row(report->reason)->error_class;
+    out->head.summary =
+        hone_pool_printf(ctx->pool, "not compared: %s", hone_evaluation_summary(report, ctx->pool));
+    out->head.next = "kernel_evaluate of each alone says what is wrong.";
+}
+
 static void fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *evaluation,
                  struct compare_out *out)
 {
@@ -105,12 +136,7 @@ static void fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *evalua
     out->doubts = report->doubts;
     out->ratio = out->low = out->high = NAN;
     if (ratio == NULL || !(ratio->ratio > 0)) {
-        out->head.verdict = hone_verdict_name(report->verdict);
-        out->head.reason = hone_reason_name(report->reason);
-        out->head.error_class = hone_reason_row(report->reason)->error_class;
-        out->head.summary = hone_pool_printf(ctx->pool, "not compared: %s",
-                                             hone_evaluation_summary(report, ctx->pool));
-        out->head.next = "kernel_evaluate of each alone says what is wrong.";
+        tell_why_not(ctx, report, against, out);
         return;
     }
     out->word = ratio->word;

@@ -62,7 +62,8 @@ END_TEST
 
 struct wide {
     struct hone_executor *inner;
-    double by; /* the ends are this much further off */
+    double by;    /* the ends are this much further off */
+    bool is_lost; /* the parent lost its lane */
 };
 
 static void widen(struct hone_array *ratios, double by)
@@ -72,6 +73,20 @@ static void widen(struct hone_array *ratios, double by)
         r[i].low /= by;
         r[i].high *= by;
     }
+}
+
+/* As arms.c does: no ratio is said against it, and a warning says why. */
+static void lose_parent(struct hone_report *report, struct hone_pool *pool)
+{
+    struct hone_ratio *r = (struct hone_ratio *)report->ratios.v;
+    const char **warnings = hone_pool_alloc(pool, sizeof *warnings);
+    size_t n = 0;
+    for (size_t i = 0; i < report->ratios.n; i++)
+        if (strcmp(r[i].against, "parent") != 0)
+            r[n++] = r[i];
+    report->ratios.n = n;
+    warnings[0] = "nothing is said against arm 'parent': it ran slower than its record";
+    report->warnings = (struct hone_strs){.v = warnings, .n = 1};
 }
 
 static int run_wide(void *cookie, const char *call_dir, const struct hone_job *job,
@@ -87,6 +102,8 @@ static int run_wide(void *cookie, const char *call_dir, const struct hone_job *j
         widen(&w[i].ratios, wide->by);
     if (rc == 0)
         widen(&ret->ratios, wide->by);
+    if (rc == 0 && wide->is_lost)
+        lose_parent(ret, pool);
     return rc;
 }
 
@@ -215,6 +232,26 @@ START_TEST(a_comparison_leaves_known_answers_alone)
 }
 END_TEST
 
+/* The first was faster than the baseline: that is no answer. */
+START_TEST(a_comparison_says_that_the_other_was_lost)
+{
+    struct bench b;
+    struct wide wide;
+    struct hone_executor executor;
+    open_wide(&b, &wide, &executor);
+    const char *first = text_of(bench_ok(&b, "kernel_evaluate", args(&b, "EQUAL", "")), "commit");
+    wide.is_lost = true;
+    struct hone_json *r = bench_ok(
+        &b, "kernel_compare", args(&b, FAST, hone_pool_printf(b.pool, ",\"with\":\"%s\"", first)));
+    ck_assert_str_eq(
+        text_of(r, "summary"),
+        "not compared: nothing is said against arm 'parent': it ran slower than its record");
+    ck_assert_ptr_null(hone_json_get(r, "verdict"));
+    ck_assert_ptr_null(hone_json_get(r, "ratio"));
+    close_wide(&b, &wide);
+}
+END_TEST
+
 /* ---- figures that are none ---- */
 
 START_TEST(a_wide_interval_has_no_figure)
@@ -248,4 +285,5 @@ END_TEST
 
 UNIT_MAIN("parent", parent_has_its_record, the_record_is_the_best_founded,
           a_wrong_parent_is_not_timed, a_parent_with_the_baselines_text,
-          a_comparison_leaves_known_answers_alone, a_wide_interval_has_no_figure)
+          a_comparison_leaves_known_answers_alone, a_comparison_says_that_the_other_was_lost,
+          a_wide_interval_has_no_figure)
