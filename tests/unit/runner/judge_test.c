@@ -414,6 +414,15 @@ START_TEST(test_sweep)
     ck_assert_int_eq(report.best_point, 1);
     ck_assert_int_eq(((struct hone_point_report *)report.points.v)[2].reason,
                      HONE_REASON_WRONG_VALUE);
+    /* what no setting changes is found once */
+    write_file(&call, "open/candidate.c", "#pragma hone tune(WAY: 0, 1, 2)\nvoid other(void) {}\n");
+    run_job(&call, "job");
+    read_report(&call, pool, &report);
+    ck_assert_int_eq(report.reason, HONE_REASON_NO_SYMBOL);
+    ck_assert_uint_eq(report.points.n, 1);
+    ck_assert_msg(strstr(report.summary, "none of 3 settings") != NULL &&
+                      strstr(report.summary, "matmul") != NULL,
+                  "%s", report.summary);
     tear_down(&call);
 }
 END_TEST

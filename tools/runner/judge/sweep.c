@@ -72,6 +72,12 @@ static int try_point(struct hone_judge *judge, const struct hone_point *point, s
     return 0;
 }
 
+/* Settings are values in a text: which function it defines is the same with all of them. */
+static bool is_the_same_for_all(const struct hone_point_report *first)
+{
+    return first->reason == HONE_REASON_NO_SYMBOL;
+}
+
 int hone_judge_sweep(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     const struct hone_point *points = judge->job->points.v;
@@ -95,14 +101,18 @@ int hone_judge_sweep(struct hone_judge *judge, struct hone_outcome *ret, struct 
             best = (int64_t)i;
         hone_judge_progress(judge, "sweep", "", (int64_t)i + 1, (int64_t)n,
                             hone_reason_name(judge->points[i].reason));
+        if (i == 0 && is_the_same_for_all(&judge->points[0]))
+            break;
     }
     judge->report->best_point = best;
     forget_timing(judge);
     judge->target->drop_arena(judge, &judge->slots[0]);
     if (best < 0) { /* all failed alike or not: the first one's reason stands for them */
         enum hone_reason reason = n > 0 ? judge->points[0].reason : HONE_REASON_BAD_REQUEST;
-        hone_outcome_set(ret, reason, "none of %zu settings is right; the first one: %s", n,
-                         hone_reason_name(reason));
+        const char *detail = n > 0 ? judge->points[0].detail : NULL;
+        hone_outcome_set(ret, reason, "none of %zu settings is right; the first one: %s%s%.250s", n,
+                         hone_reason_name(reason), detail != NULL ? ": " : "",
+                         detail != NULL ? detail : "");
         return 0;
     }
     return hone_judge_build_arm(judge, &judge->slots[0], &points[best], ret, err);
