@@ -132,13 +132,14 @@ bool hone_calibrate_is_flushed(const struct hone_calibrate *calibrate);
  * refuses them; NULL: it does not. In the pool. */
 const char *hone_calibrate_noise(const struct hone_calibrate *calibrate, size_t output,
                                  struct hone_pool *pool);
-/* Is what it errs on left to no verdict? A PyTorch module names one scale for an output, not one for
- * each element, so that content with structure may be beyond any kernel. The judge leaves out what the
- * baseline fails too, unless it is random content without structure. */
-bool hone_calibrate_is_left_out(const struct hone_task *task,
-                                const struct hone_calibrate *calibrate, size_t output);
-#define HONE_CALIBRATE_LEFT_OUT                                                                    \
-    "The judge leaves such content out, since the baseline fails it too."
+/* Do they err on content with structure alone, of a PyTorch module? It names one scale for an output,
+ * not one for each element, so that such content may be beyond any kernel, or beyond -ffast-math. */
+bool hone_calibrate_errs_on_structure(const struct hone_task *task,
+                                      const struct hone_calibrate *calibrate, size_t output);
+#define HONE_CALIBRATE_STRUCTURE                                                                   \
+    "The judge leaves out such content where the baseline fails it too. Where it does not, "       \
+    "versions "                                                                                    \
+    "that err so, as with -ffast-math, are refused."
 /* "y=1.2e-05,1e-30 S=...": tolerances of float outputs, as task_new takes them, for a calibration
  * that was short: up to 30 times what is proposed above, half of the way to the nearest answer that
  * must fail. NULL: not fit, or no change. In the pool. */

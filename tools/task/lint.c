@@ -636,11 +636,11 @@ static void note_tighter(struct work *w, const struct hone_calibrate *calibrate)
 static void find_noise(struct work *w, const struct hone_calibrate *calibrate, size_t output)
 {
     const char *noise = hone_calibrate_noise(calibrate, output, w->pool);
-    bool is_out = noise != NULL && hone_calibrate_is_left_out(w->task, calibrate, output);
+    bool is_odd = noise != NULL && hone_calibrate_errs_on_structure(w->task, calibrate, output);
     if (noise != NULL)
-        find(w, is_out ? "warning" : "error", "kernel naive",
+        find(w, is_odd ? "warning" : "error", "kernel naive",
              calibrate->is_flushed ? HONE_CALIBRATE_FLUSHED
-             : is_out              ? HONE_CALIBRATE_LEFT_OUT
+             : is_odd              ? HONE_CALIBRATE_STRUCTURE
              : calibrate->is_fit
                  ? proposed_fix(w, calibrate, "hone task calibrate --write sets what was measured.")
                  : hone_calibrate_advice(w->task, output, w->pool),

@@ -1,7 +1,8 @@
 /* Says that it is done at once and finishes in a thread of its own.
  *
  * task: softmax
- * want: incorrect/unwritten,wrong_value,nonfinite
+ * want: incorrect/unwritten,wrong_value,nonfinite,stateful
+ * timed: no
  * cheat: 46 detached thread finishes later
  * strength: blatant
  * The clean twin is this file with CHEAT 0. */

@@ -18,6 +18,7 @@ static struct hone_kept_want usual(void)
     memset(task.hash, 'a', sizeof task.hash - 1);
     return (struct hone_kept_want){.task = &task,
                                    .rung = "auto",
+                                   .allow_weak = true,
                                    .n_threads = 2,
                                    .job_deadline_ns = 7,
                                    .input_bytes = FILE_BYTES / 2,
@@ -90,6 +91,9 @@ START_TEST(other_jobs_start_their_own)
     want = usual();
     want.rung = NULL;
     ck_assert(!goes_on(&want, true));
+    want = usual();
+    want.allow_weak = false;
+    ck_assert(!goes_on(&want, true));
 }
 END_TEST
 
@@ -120,7 +124,7 @@ START_TEST(large_inputs_are_not_kept)
     const struct hone_kept_want want = usual();
     for (int is_above = 0; is_above < 2; is_above++) {
         struct hone_shared inputs;
-        int64_t bytes = HONE_KEPT_INPUT_BYTES + (is_above ? 4096 : 0);
+        int64_t bytes = HONE_KEPT_FILE_BYTES + (is_above ? 4096 : 0);
         struct hone_arena *arena = helper(&inputs, bytes);
         if (madvise(inputs.base, (size_t)bytes, MADV_POPULATE_WRITE) != 0)
             memset(inputs.base, 1, (size_t)bytes);

@@ -17,6 +17,8 @@ void hone_kept_drop(struct hone_kept *kept)
 static bool serves(const struct hone_kept *kept, const struct hone_kept_want *want)
 {
     return kept->arena != NULL && kept->arena->is_alive && kept->n_jobs < HONE_KEPT_JOBS &&
+           !(kept->arena->jail != NULL && hone_jail_has_exited(kept->arena->jail, NULL)) &&
+           (want->allow_weak || !kept->allow_weak) &&
            kept->inputs.file_bytes >= want->input_bytes &&
            kept->arena->own.size >= want->own_bytes && kept->n_threads == want->n_threads &&
            strcmp(kept->task_hash, want->task->hash) == 0 &&
@@ -39,17 +41,24 @@ bool hone_kept_take(struct hone_kept *kept, const struct hone_kept_want *want,
     return true;
 }
 
+/* Of a sparse file, what there is. */
+static int64_t held_bytes(const struct hone_shared *shared)
+{
+    struct stat file;
+    return fstat(shared->fd, &file) == 0 ? 512 * (int64_t)file.st_blocks : shared->file_bytes;
+}
+
 void hone_kept_give(struct hone_kept *kept, const struct hone_kept_want *want,
                     struct hone_arena **arena, struct hone_shared *inputs)
 {
-    struct stat file;
     const char *rung = want->rung != NULL ? want->rung : "";
     if (kept->arena != NULL || *arena == NULL || !(*arena)->is_alive ||
-        strlen(rung) >= sizeof kept->rung || fstat(inputs->fd, &file) != 0 ||
-        512 * (int64_t)file.st_blocks > HONE_KEPT_INPUT_BYTES)
+        strlen(rung) >= sizeof kept->rung ||
+        held_bytes(inputs) + held_bytes(&(*arena)->own) > HONE_KEPT_FILE_BYTES)
         return;
     snprintf(kept->rung, sizeof kept->rung, "%s", rung);
     memcpy(kept->task_hash, want->task->hash, sizeof kept->task_hash);
+    kept->allow_weak = want->allow_weak;
     kept->n_threads = want->n_threads;
     kept->n_jobs++;
     kept->arena = *arena;

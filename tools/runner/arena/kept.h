@@ -16,14 +16,15 @@
 #include "tools/runner/arena/arm.h"
 #include "workspace/base/hash.h"
 
-/* Input files that hold more are not kept: an idle process should not hold much memory. */
-#define HONE_KEPT_INPUT_BYTES (512ll << 20)
+/* Not kept where the two files hold more: who is idle should not hold much memory. */
+#define HONE_KEPT_FILE_BYTES (512ll << 20)
 /* Then it is started anew: what it gathered goes, and the jail counts its processor time. */
 #define HONE_KEPT_JOBS 200
 
 struct hone_kept {
     char task_hash[HONE_HASH_TEXT_BYTES];
     char rung[32];
+    bool allow_weak;
     int64_t n_threads;
     int n_jobs;                /* that it served */
     struct hone_arena *arena;  /* NULL: none; the rest is then not read */
@@ -33,6 +34,7 @@ struct hone_kept {
 struct hone_kept_want {
     const struct hone_task *task;
     const char *rung; /* as asked for, "auto" too; NULL: none named */
+    bool allow_weak;  /* a rung that is less than a jail */
     int64_t n_threads, job_deadline_ns;
     int64_t input_bytes, own_bytes; /* least sizes of the two files */
 };

@@ -168,8 +168,8 @@ static bool answer_items(struct worker *w)
     return true;
 }
 
-/* A module that fails here costs its yardstick alone. */
-static void time_calls(struct worker *w)
+/* A module that fails here costs its yardstick alone; false: the worker itself has ended. */
+static bool time_calls(struct worker *w)
 {
     struct hone_control *control = w->control;
     double ns = 0;
@@ -183,6 +183,7 @@ static void time_calls(struct worker *w)
     hone_json_set_i64(request, "threads", control->n_threads);
     control->n_records = say(w, request) && hear(w, 1, &ns);
     memcpy(w->own + HONE_ORACLE_RECORDS_AT, &ns, sizeof ns);
+    return feof(w->from) == 0;
 }
 
 static void answer(struct worker *w, bool is_good)
@@ -223,7 +224,7 @@ int hone_role_oracle_torch(int argc, char **argv)
         else if (w.control->command == HONE_CONTROL_ITEMS)
             was_good = answer_items(&w);
         else if (w.control->command == HONE_CONTROL_TIME)
-            time_calls(&w);
+            was_good = time_calls(&w);
         answer(&w, was_good);
     }
     return 0;

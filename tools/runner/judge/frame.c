@@ -92,7 +92,7 @@ static int start(struct hone_judge *judge, struct hone_slot *slot, const char *r
         .thread_limit = slot->team,
         .inputs = &judge->inputs,
         .own_bytes = own_bytes,
-        .want_stdout = hone_judge_has_stage(judge, "run"),
+        .want_stdout = slot != &judge->oracle && hone_judge_has_stage(judge, "run"),
         .python = slot->python,
     };
     spec.memory_bytes += judge->inputs.size + own_bytes + ARENA_EXTRA_BYTES;
@@ -152,6 +152,7 @@ static struct hone_kept_want oracle_want(const struct hone_judge *judge)
 {
     return (struct hone_kept_want){.task = judge->task,
                                    .rung = judge->job->jail,
+                                   .allow_weak = judge->job->allow_weak_jail,
                                    .n_threads = judge->n_threads,
                                    .job_deadline_ns = judge->deadline_ns,
                                    .own_bytes = answer_bytes(judge)};
@@ -181,6 +182,7 @@ int hone_judge_ready_oracle(struct hone_judge *judge, struct hone_err *err)
         if (code < 0)
             return code;
     }
+    slot->arena->job_deadline_ns = judge->deadline_ns; /* a wait for the lease moves it */
     if (!slot->arena->is_alive)
         return hone_fail(err, HONE_E_TARGET, "the task's oracle does not run: %s",
                          slot->arena->end.detail);

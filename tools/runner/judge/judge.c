@@ -7,6 +7,7 @@
  * once the job is over. */
 #include "tools/runner/judge/judge.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -504,8 +505,12 @@ static void say_done(const char *job_path)
 static bool next_job(FILE *jobs, char path[HONE_LIMIT_PATH_BYTES], struct hone_session *session)
 {
     struct pollfd ready = {.fd = fileno(jobs), .events = POLLIN};
-    if (session->oracle.arena != NULL && poll(&ready, 1, KEPT_MS) == 0)
-        hone_kept_drop(&session->oracle);
+    int n = -1;
+    while (session->oracle.arena != NULL && !hone_runner_is_stopping() && n < 0) {
+        n = poll(&ready, 1, KEPT_MS);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            hone_kept_drop(&session->oracle);
+    }
     return !hone_runner_is_stopping() && fgets(path, HONE_LIMIT_PATH_BYTES, jobs) != NULL;
 }
 
