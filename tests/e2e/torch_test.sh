@@ -239,6 +239,35 @@ sed -i 's/^    def forward(self, x):/    calls = 0\n&\n        Model.calls += 1\
 ok $? "a module that fails when it is timed costs no verdict" "$(cut -c1-2000 "$ROOT/said")"
 cp "$ROOT/kept.py" "$WS/tasks/scaled_1/oracle.py"
 
+# The module's process goes on from one evaluation to the next.
+worker_of() { # worker_of PID: the first Python among what this process started
+    ps -e -o pid=,ppid=,args= | awk -v root="$1" '
+        { parent[$1] = $2; if ($0 ~ /worker\.py serve/) is_worker[$1] = 1 }
+        END { for (p in is_worker) { for (q = p; q in parent && q != root; q = parent[q]); if (q == root) print p } }' | sort -n | head -n 1
+}
+answered() { # answered N: that many answers have come
+    for _ in $(seq 1200); do
+        [ "$(wc -l <"$ROOT/answers")" -lt "$1" ] || return 0
+        sleep 0.1
+    done
+    return 1
+}
+mkfifo "$ROOT/calls"
+: >"$ROOT/answers"
+"$HONE" call - --workspace "$WS" --quiet <"$ROOT/calls" >"$ROOT/answers" 2>/dev/null &
+caller=$!
+exec 8>"$ROOT/calls"
+first='' second=''
+look='kernel_evaluate {"task":"scaled_1","commit":"baseline","tier":"screen","fresh":true}'
+echo "$look" >&8
+answered 1 && first=$(worker_of $caller)
+echo "$look" >&8
+answered 2 && second=$(worker_of $caller)
+exec 8>&-
+wait $caller
+[ -n "$first" ] && [ "$first" = "$second" ] && [ "$(grep -c '"is_error":false' "$ROOT/answers")" = 2 ]
+ok $? "the module's process goes on from one evaluation to the next" "first $first, then $second: $(cut -c1-300 "$ROOT/answers")"
+
 # A kernel and a module that differ are told apart; a module that fails is the task's fault, in words.
 sed -i 's/torch.softmax(/torch.log_softmax(/' "$WS/tasks/scaled_1/oracle.py"
 said=$("$HONE" task lint scaled_1 2>&1)
