@@ -137,9 +137,8 @@ const char *hone_calibrate_noise(const struct hone_calibrate *calibrate, size_t 
 bool hone_calibrate_errs_on_structure(const struct hone_task *task,
                                       const struct hone_calibrate *calibrate, size_t output);
 #define HONE_CALIBRATE_STRUCTURE                                                                   \
-    "The judge leaves out such content where the baseline fails it too. Where it does not, "       \
-    "versions "                                                                                    \
-    "that err so, as with -ffast-math, are refused."
+    "The judge leaves out such content where the baseline fails it too. "                          \
+    "Elsewhere a version that errs so, as with -ffast-math, is refused."
 /* "y=1.2e-05,1e-30 S=...": tolerances of float outputs, as task_new takes them, for a calibration
  * that was short: up to 30 times what is proposed above, half of the way to the nearest answer that
  * must fail. NULL: not fit, or no change. In the pool. */

@@ -57,20 +57,51 @@ static const char *plain_sum(const struct hone_task *task, struct hone_pool *poo
         term, out->name);
 }
 
-bool hone_calibrate_is_flushed(const struct hone_calibrate *calibrate)
+typedef bool row_fn(const struct hone_calibrate_row *row);
+
+/* Are all contents that this output errs on by more than its tolerance of one sort? *any: set where
+ * there are such. */
+static bool errs_only_where(const struct hone_calibrate *calibrate, size_t output, row_fn *is_sort,
+                            bool *any)
 {
     const struct hone_calibrate_tolerance *all = calibrate->tolerances.v;
     const struct hone_calibrate_row *rows = calibrate->rows.v;
-    bool is_only = false;
+    for (size_t i = 0; i < calibrate->rows.n; i++) {
+        if (strcmp(rows[i].output, all[output].output) != 0 ||
+            !(rows[i].worst > all[output].now_rtol))
+            continue;
+        if (!is_sort(&rows[i]))
+            return false;
+        *any = true;
+    }
+    return true;
+}
+
+static bool is_denormal(const struct hone_calibrate_row *row)
+{
+    return strcmp(row->distribution, "denormal") == 0;
+}
+
+/* Normal content of stored inputs is not plain, and the judge never leaves it out. */
+static bool is_structured(const struct hone_calibrate_row *row)
+{
+    return !row->is_plain && strcmp(row->distribution, "normal") != 0;
+}
+
+bool hone_calibrate_is_flushed(const struct hone_calibrate *calibrate)
+{
+    bool any = false;
     for (size_t o = 0; o < calibrate->tolerances.n; o++)
-        for (size_t i = 0; i < calibrate->rows.n; i++) {
-            if (strcmp(rows[i].output, all[o].output) != 0 || !(rows[i].worst > all[o].now_rtol))
-                continue;
-            if (strcmp(rows[i].distribution, "denormal") != 0)
-                return false;
-            is_only = true;
-        }
-    return is_only;
+        if (!errs_only_where(calibrate, o, is_denormal, &any))
+            return false;
+    return any;
+}
+
+bool hone_calibrate_errs_on_structure(const struct hone_task *task,
+                                      const struct hone_calibrate *calibrate, size_t output)
+{
+    bool any = false;
+    return task->is_oracle_torch && errs_only_where(calibrate, output, is_structured, &any) && any;
 }
 
 const char *hone_calibrate_item(const struct hone_task *task, size_t output, struct hone_pool *pool)

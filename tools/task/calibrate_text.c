@@ -90,18 +90,6 @@ const char *hone_calibrate_noise(const struct hone_calibrate *calibrate, size_t 
                             all[output].noise, all[output].output, where, all[output].now_rtol);
 }
 
-bool hone_calibrate_errs_on_structure(const struct hone_task *task,
-                                      const struct hone_calibrate *calibrate, size_t output)
-{
-    const struct hone_calibrate_tolerance *all = calibrate->tolerances.v;
-    const struct hone_calibrate_row *rows = calibrate->rows.v;
-    for (size_t i = 0; i < calibrate->rows.n; i++)
-        if ((rows[i].is_plain || strcmp(rows[i].distribution, "normal") == 0) &&
-            strcmp(rows[i].output, all[output].output) == 0 && rows[i].worst > all[output].now_rtol)
-            return false;
-    return task->is_oracle_torch;
-}
-
 /* A short calibration has not seen the worst content. So what it proposes is the middle, as ratios
  * go, between the proposal and the nearest answer that must fail. */
 static double middle(const struct hone_calibrate *calibrate)

@@ -369,6 +369,18 @@ class Child:
         return os.waitpid(self.pid, 0)[1]
 
 
+def answered(torch, text, task, child, request):
+    """What goes back, and the child that goes on, or None. child None: a new one."""
+    child = child or Child(torch, text, task)
+    was_used = child.seconds > 0
+    said = child.ask(request)
+    if "ok" not in said and was_used and LATE not in said["error"]:  # what earlier requests left may be to blame
+        return answered(torch, text, task, None, request)
+    if "ok" in said and child.seconds > MOST_SECONDS:
+        child.end()
+    return said, child if "ok" in said and child.seconds <= MOST_SECONDS else None
+
+
 def serve():
     stream = os.dup(1)
     os.dup2(2, 1)
@@ -382,21 +394,12 @@ def serve():
     child = None
     for line in sys.stdin:
         request = json.loads(line)
-        if "calls" in request:
-            alone = Child(torch, text, task)
-            said = alone.ask(request)
-            if "ok" in said:
-                alone.end()
-        else:
-            has_answered, child = child is not None, child or Child(torch, text, task)
-            said = child.ask(request)
-            if "ok" not in said and has_answered and LATE not in said["error"]:  # what earlier requests left may be to blame
-                child = Child(torch, text, task)
-                said = child.ask(request)
-            if "ok" in said and child.seconds > MOST_SECONDS:
-                child.end()
-            if "ok" not in said or child.seconds > MOST_SECONDS:
-                child = None
+        is_timing = "calls" in request
+        said, used = answered(torch, text, task, None if is_timing else child, request)
+        if not is_timing:
+            child = used
+        elif used:
+            used.end()
         say(stream, said)
 
 
