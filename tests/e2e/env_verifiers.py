@@ -250,8 +250,12 @@ async def on_lattices(adapter, hone, lattices):
               for _ in range(2)]
     ok(states[0]["reward"] > 4 and states[0]["hone_rewards"] == states[1]["hone_rewards"],
        "the same row and answers give the same rewards", [s["hone_rewards"] for s in states])
-    env.lanes.lanes[0].process.kill()
+    child = env.lanes.lanes[0].process
+    child.kill()
+    child.wait()  # so that the request meets a closed pipe each time
     ok(isinstance((await play(env, 0, "<done/>"))["error"], Error), "a child that died is an error")
+    await env.end()
+    ok(child.stdin.closed, "and its environment ends as any other")
 
 
 def main():

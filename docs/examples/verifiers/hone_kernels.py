@@ -54,7 +54,10 @@ class Lane:
         return json.loads(line)
 
     def end(self):
-        self.process.stdin.close()
+        try:
+            self.process.stdin.close()
+        except OSError:  # a child that died left a request unread
+            pass
         self.process.wait()
 
 
