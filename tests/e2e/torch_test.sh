@@ -268,6 +268,28 @@ wait $caller
 [ -n "$first" ] && [ "$first" = "$second" ] && [ "$(grep -c '"is_error":false' "$ROOT/answers")" = 2 ]
 ok $? "the module's process goes on from one evaluation to the next" "first $first, then $second: $(cut -c1-300 "$ROOT/answers")"
 
+# What float32 errs by: torch's own pass, and moves of the inputs where that comes near to the output's size.
+python=$("$HONE" doctor 2>/dev/null | sed -n 's/^ok *torch .*(\(.*\)).*/\1/p')
+"$python" - tools/runner/torch >"$ROOT/gaps" 2>&1 <<'END_PY'
+import sys, torch
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+import worker
+x = {"x": torch.linspace(1, 2, 64, dtype=torch.float64), "n": 3}
+def gap(wide, seen, room=2e5):
+    results = wide(x)
+    return worker.gaps_of(torch, [r + seen for r in results], results, wide, x, room)[0]
+place = 4 * 2.0 ** -23
+line = gap(lambda v: [1e3 * v["x"] - 1e3 * x["x"] + 1], 1e-6)
+assert 500 * place < line <= 2e3 * place * 1.01, line
+assert gap(lambda v: [1e3 * v["x"] - 1e3 * x["x"] + 1e6], 1e-6) < 1.1e-6
+assert gap(lambda v: [(v["x"] > x["x"]).double()], 1e-6) < 1.1e-6
+assert gap(lambda v: [v["x"] / 0 * 0], 0) == 0
+print("as they should be")
+END_PY
+grep -q 'as they should be' "$ROOT/gaps"
+ok $? "the scale has what the inputs' last places make of the output, and nothing of a step" "$(cat "$ROOT/gaps")"
+
 # A kernel and a module that differ are told apart; a module that fails is the task's fault, in words.
 sed -i 's/torch.softmax(/torch.log_softmax(/' "$WS/tasks/scaled_1/oracle.py"
 said=$("$HONE" task lint scaled_1 2>&1)
