@@ -12,7 +12,8 @@
  *
  * Loops whose bounds are the same for all lanes are shared by them; everything else is done lane by
  * lane. A local that lives across a shared loop becomes an array; one that is arithmetic on names
- * alone is computed again where it is read. Each element sees the same operations in the same order
+ * alone is computed again where it is read. Rows of the lanes that a shared loop reads again and
+ * again are first packed, lane beside lane. Each element sees the same operations in the same order
  * as before.
  *
  * outer_strip takes loops along which memory is contiguous while it is not along the inner loop;
@@ -21,7 +22,9 @@
 
 #include <string.h>
 
-enum { PLAIN, THREADS, MAX_ACCESSES = 64, MAX_LOCALS = 32, MAX_HELD = 16 };
+enum { PLAIN, THREADS, MAX_ACCESSES = 64, MAX_LOCALS = 32, MAX_HELD = 16, MAX_PACKED = 4 };
+/* Elements of a lane that are packed, at most: longer rows stay as they were. */
+#define PACKED "512"
 
 struct lanes {
     const struct hone_coder_input *in;
@@ -36,6 +39,12 @@ struct lanes {
     size_t n_accesses;
     struct hone_c_reduction sums[HONE_C_MAX_REDUCTIONS]; /* outside of the loop */
     size_t n_sums;
+    struct packed {
+        const struct hone_c_loop *along; /* the loop that goes through the row */
+        const char *text, *name;
+    } packed[MAX_PACKED];
+    size_t n_packed;
+    const char *guard;             /* what has to hold for the strips; NULL: nothing */
     struct hone_buf out, pending;  /* pending: statements of the lane loop that is being built */
     bool has_loop, writes_outside; /* of pending */
     bool is_bad;
@@ -283,11 +292,33 @@ static bool is_always_reached(const struct hone_c_node *loop, const struct hone_
     return true;
 }
 
+/* The condition of `if (...) continue;`; NULL: no such statement. */
+static const struct hone_c_node *skip_of(const struct lanes *l, const struct hone_c_node *stmt)
+{
+    if (stmt->kind != HONE_C_IF || hone_c_n_children(stmt) != 2)
+        return NULL;
+    const struct hone_c_node *only = hone_c_child(stmt, 1);
+    only = only->kind == HONE_C_COMPOUND ? hone_c_only_stmt(only) : only;
+    return only && only->kind == HONE_C_JUMP && is_word(l, only, "continue") ? stmt->first : NULL;
+}
+
+/* Do all lanes at once jump over the rest of an iteration in front of the node? */
+static bool is_behind_skip(const struct lanes *l, const struct hone_c_loop *loop,
+                           const struct hone_c_node *node)
+{
+    const struct hone_c_node *s = loop->node->body;
+    for (s = s->kind == HONE_C_COMPOUND ? s->first : NULL; s && s->begin < node->begin; s = s->next)
+        if (skip_of(l, s) && is_uniform(l, skip_of(l, s)))
+            return true;
+    return false;
+}
+
 /* An element of a parameter that each iteration of the loop reaches. */
-static bool is_steady(const struct hone_c_loop *loop, const struct hone_c_access *a)
+static bool is_steady(const struct lanes *l, const struct hone_c_loop *loop,
+                      const struct hone_c_access *a)
 {
     return a->node->kind == HONE_C_SUBSCRIPT && a->root && a->root->kind == HONE_C_PARAM &&
-           is_always_reached(loop->node, a->node);
+           is_always_reached(loop->node, a->node) && !is_behind_skip(l, loop, a->node);
 }
 
 /* Two places of one array that are certainly not the same element. */
@@ -317,7 +348,7 @@ static bool is_held(const struct lanes *l, const struct hone_c_loop *loop,
                     const struct hone_c_access *all, size_t n, size_t at)
 {
     const struct hone_c_node *node = all[at].node;
-    if (!is_steady(loop, &all[at]) || !all[at].index.is_known ||
+    if (!is_steady(l, loop, &all[at]) || !all[at].index.is_known ||
         !(hone_c_uses(node, l->loop->var) || is_named(l, node)) || !is_alone(l, all, n, at))
         return false;
     for (const struct hone_c_node *c = node->first; c; c = c->next)
@@ -359,7 +390,7 @@ static void read_uniform(struct lanes *l, const struct hone_c_loop *loop)
     size_t n_done = 0;
     for (size_t i = 0; i < l->n_accesses && n_done < MAX_HELD; i++) {
         const struct hone_c_access *a = &l->accesses[i];
-        if (!hone_c_contains(loop->node->body, a->node) || !is_steady(loop, a) ||
+        if (!hone_c_contains(loop->node->body, a->node) || !is_steady(l, loop, a) ||
             is_written(l, a->root) || !is_uniform(l, a->node->first) ||
             !is_uniform(l, a->node->first->next))
             continue;
@@ -373,17 +404,97 @@ static void read_uniform(struct lanes *l, const struct hone_c_loop *loop)
     }
 }
 
-static void put_scope(struct lanes *l, const struct hone_c_node *body);
+/* ---- rows that are read again and again ---- */
 
-/* The condition of `if (...) continue;`; NULL: no such statement. */
-static const struct hone_c_node *skip_of(const struct lanes *l, const struct hone_c_node *stmt)
+/* The loop right inside of the shared loop that goes along a row of the lane's own, which the
+ * shared loop reads in each iteration; NULL: the access is no such one. */
+static const struct hone_c_loop *row_of(const struct lanes *l, const struct hone_c_loop *loop,
+                                        const struct hone_c_access *a)
 {
-    if (stmt->kind != HONE_C_IF || hone_c_n_children(stmt) != 2)
+    const struct hone_c_loop *row = NULL;
+    for (size_t i = 0; i < l->in->nest.n; i++)
+        if (l->in->nest.loops[i].parent == loop &&
+            hone_c_contains(l->in->nest.loops[i].node->body, a->node))
+            row = &l->in->nest.loops[i];
+    if (!row || !row->is_canonical || !row->declares_var || !row->is_unit_step ||
+        !is_uniform(l, row->lower) || !is_uniform(l, row->upper) || !a->index.is_known ||
+        is_written(l, a->root) || !is_steady(l, row, a) ||
+        !is_always_reached(loop->node, row->node) || hone_c_uses(a->node, loop->var))
         return NULL;
-    const struct hone_c_node *only = hone_c_child(stmt, 1);
-    only = only->kind == HONE_C_COMPOUND ? hone_c_only_stmt(only) : only;
-    return only && only->kind == HONE_C_JUMP && is_word(l, only, "continue") ? stmt->first : NULL;
+    enum hone_c_stride across = hone_c_poly_stride(&a->index, l->loop->var);
+    return across == HONE_C_STRIDE_FAR && hone_c_uses(a->node, row->var) ? row : NULL;
 }
+
+/* What is read besides names of the lane and of the loop along the row is none of either. */
+static bool is_row_address(struct lanes *l, const struct hone_c_loop *row,
+                           const struct hone_c_node *node)
+{
+    bool ret = true;
+    l->shared[l->n_shared++] = row->var;
+    for (const struct hone_c_node *c = node->first; c; c = c->next)
+        ret = ret && is_again(l, c);
+    l->n_shared--;
+    return ret;
+}
+
+static const char *row_element(const struct lanes *l, const struct packed *p)
+{
+    const char *lower = hone_lower_text(l->in, p->along), *var = p->along->var->name;
+    return strcmp(lower, "0") == 0
+               ? hone_pool_printf(l->in->pool, "%s[%s][%s]", p->name, var, l->lane)
+               : hone_pool_printf(l->in->pool, "%s[%s - %s][%s]", p->name, var, lower, l->lane);
+}
+
+static void require(struct lanes *l, const char *what)
+{
+    l->guard = l->guard ? hone_pool_printf(l->in->pool, "%s && %s", l->guard, what) : what;
+}
+
+static void put_row(struct lanes *l, const struct packed *p, const struct hone_c_access *a)
+{
+    const struct hone_c_node *node = p->along->node;
+    hone_buf_printf(&l->out, "%s %s[" PACKED "][%s];\n", plain_type(a->node), p->name, l->count);
+    hone_buf_printf(&l->out, "%s{\n",
+                    hone_pool_strndup(l->in->pool, l->in->tree->source + node->begin,
+                                      node->body->begin - node->begin));
+    hone_buf_printf(&l->pending, "%s = %s;\n", row_element(l, p), p->text);
+    flush(l);
+    hone_buf_str(&l->out, "}\n");
+    require(l, hone_pool_printf(l->in->pool, "%s <= " PACKED, hone_count_text(l->in, p->along)));
+}
+
+/* Strided rows of the lanes that each iteration of a shared loop goes through are copied first. */
+static void pack(struct lanes *l, const struct hone_c_loop *loop)
+{
+    size_t n_before = l->n_packed;
+    for (size_t i = 0; i < l->n_accesses; i++) {
+        const struct hone_c_access *a = &l->accesses[i];
+        const struct hone_c_loop *row =
+            hone_c_contains(loop->node->body, a->node) ? row_of(l, loop, a) : NULL;
+        if (!row || l->n_shared + 1 == MAX_LOCALS || !is_row_address(l, row, a->node))
+            continue;
+        const char *text = hone_c_text(l->in->tree, a->node);
+        struct packed *p = l->packed;
+        while (p < l->packed + l->n_packed && (p->along != row || strcmp(p->text, text) != 0))
+            p++;
+        if (p == l->packed + MAX_PACKED)
+            continue;
+        if (p == l->packed + l->n_packed) {
+            l->n_packed++;
+            *p = (struct packed){
+                row, text,
+                hone_fresh_name(l->in, hone_pool_printf(l->in->pool, "%s_packed_%zu", a->root->name,
+                                                        l->n_packed))};
+            put_row(l, p, a);
+        }
+        hone_c_replace(&l->edits, a->node->begin, a->node->end, row_element(l, p));
+    }
+    if (l->n_packed > n_before) /* no row is read where the shared loop reads none */
+        require(l, hone_pool_printf(l->in->pool, "%s < %s", hone_lower_text(l->in, loop),
+                                    hone_upper_text(l->in, loop)));
+}
+
+static void put_scope(struct lanes *l, const struct hone_c_node *body);
 
 static void put_shared(struct lanes *l, const struct hone_c_loop *loop)
 {
@@ -391,6 +502,8 @@ static void put_shared(struct lanes *l, const struct hone_c_loop *loop)
     struct held held[MAX_HELD];
     size_t n_held = l->n_shared == 0 ? hold(l, loop, held) : 0;
     flush(l);
+    if (l->n_shared == 0)
+        pack(l, loop);
     hone_buf_printf(&l->out, "%s{\n", hone_c_edit_text(&l->edits, node->begin, node->body->begin));
     l->shared[l->n_shared++] = loop->var;
     read_uniform(l, loop);
@@ -434,7 +547,8 @@ static void put_scope(struct lanes *l, const struct hone_c_node *body)
 static const char *text_of(const struct hone_coder_input *in, const struct hone_c_loop *loop,
                            const char *count, int variant)
 {
-    struct lanes l = {.in = in, .loop = loop, .count = count, .lane = hone_fresh_name(in, "lane")};
+    struct lanes l = {.in = in, .loop = loop, .count = count};
+    l.lane = hone_fresh_name(in, "lane");
     const char *var = loop->var->name, *type = hone_type_text(in, loop->var);
     l.first = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_first", var));
     l.full = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_full", var));
@@ -449,16 +563,21 @@ static const char *text_of(const struct hone_coder_input *in, const struct hone_
                                hone_if_clause(in, loop))
             : hone_pool_strndup(in->pool, in->tree->source + loop->begin,
                                 loop->node->begin - loop->begin);
-    hone_buf_printf(&l.out, "{\nconst %s %s = %s;\n%sfor (%s %s = %s; %s < %s; %s += %s) {\n", type,
-                    l.full, hone_full_text(in, loop, count), pragma, type, l.first,
-                    hone_lower_text(in, loop), l.first, l.full, l.first, count);
     put_scope(&l, loop->node->body);
-    hone_buf_printf(
-        &l.out, "}\nfor (%s %s = %s; %s < %s; %s++)\n%s\n}", type, var, l.full, var,
-        hone_upper_text(in, loop), var,
+    const char *lower = hone_lower_text(in, loop), *full = hone_full_text(in, loop, count);
+    if (l.guard)
+        full = hone_pool_printf(in->pool, "%s ? %s : %s", l.guard, full, lower);
+    const char *body =
         hone_pool_strndup(in->pool, in->tree->source + loop->node->body->begin,
-                          hone_c_stmt_end(in->tree, loop->node->body) - loop->node->body->begin));
-    const char *text = l.is_bad ? NULL : hone_pool_strdup(in->pool, l.out.data);
+                          hone_c_stmt_end(in->tree, loop->node->body) - loop->node->body->begin);
+    const char *text =
+        l.is_bad ? NULL
+                 : hone_pool_printf(in->pool,
+                                    "{\nconst %s %s = %s;\n%sfor (%s %s = %s; %s < %s; %s += %s) "
+                                    "{\n%s}\nfor (%s %s = %s; %s < %s; %s++)\n%s\n}",
+                                    type, l.full, full, pragma, type, l.first, lower, l.first,
+                                    l.full, l.first, count, l.out.data, type, var, l.full, var,
+                                    hone_upper_text(in, loop), var, body);
     hone_buf_done(&l.out);
     hone_buf_done(&l.pending);
     return text;
@@ -486,8 +605,8 @@ static bool is_plain_vector(const struct hone_coder_input *in, const struct hone
     return l->is_innermost && hone_c_is_parallel(&in->nest, l, &why) && !hone_c_writes_scalar(l);
 }
 
-struct traffic { /* of the inner loops, along the outer one */
-    size_t n_unit, n_uniform, n_far;
+struct traffic {                     /* of the inner loops, along the outer one */
+    size_t n_unit, n_uniform, n_far; /* far: but for rows that are packed */
     bool turns_unit; /* something that is strided along the inner loop is not along the outer one */
     bool has_plain;  /* an inner loop that a compiler vectorises as it is */
     bool has_carried; /* an inner loop that it does not */
@@ -506,7 +625,8 @@ static struct traffic traffic_of(const struct hone_coder_input *in, const struct
                            across = hone_c_poly_stride(&a[i].index, inner->var);
         t.n_unit += along == HONE_C_STRIDE_UNIT;
         t.n_uniform += along == HONE_C_STRIDE_ZERO;
-        t.n_far += across != HONE_C_STRIDE_ZERO &&
+        bool is_row = inner->parent != l && !hone_c_uses(a[i].node, inner->parent->var);
+        t.n_far += across != HONE_C_STRIDE_ZERO && !is_row &&
                    (along == HONE_C_STRIDE_FAR || along == HONE_C_STRIDE_UNKNOWN);
         t.turns_unit = t.turns_unit || (along == HONE_C_STRIDE_UNIT && across == HONE_C_STRIDE_FAR);
         t.has_plain = t.has_plain || is_plain_vector(in, inner);

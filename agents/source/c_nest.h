@@ -64,6 +64,7 @@ struct hone_c_loop {
     bool has_collapse;
 };
 
+/* Not to be copied: `parent` of its loops points into it. */
 struct hone_c_nest {
     const struct hone_c_tree *tree;
     const struct hone_c_node *function;

@@ -103,10 +103,33 @@ static bool drop_functions(const struct hone_coder_input *in, struct hone_c_edit
     return any;
 }
 
+/* A scalar that a loop counts up, `n++;` by itself, as the sum that it is: `n += 1;`. */
+static bool count_up(const struct hone_coder_input *in, struct hone_c_edits *edits)
+{
+    const struct hone_c_node *f = in->nest.function;
+    bool any = false;
+    for (const struct hone_c_node *n = f; n; n = hone_c_walk(f, n)) {
+        const struct hone_c_node *p = n->parent, *var = n->first;
+        if (n->kind != HONE_C_UNARY || strcmp(n->op, "++") != 0 || var->kind != HONE_C_REF ||
+            !var->decl || strchr(var->decl->type, '*') || n == p->inc ||
+            !(p->kind == HONE_C_COMPOUND || p->kind == HONE_C_IF || p->kind == HONE_C_FOR) ||
+            !hone_c_is_word_at(in->tree, var, var->decl->name))
+            continue;
+        while (p && p->kind != HONE_C_FOR && p->kind != HONE_C_WHILE)
+            p = p->parent;
+        if (!p || p->kind != HONE_C_FOR || hone_c_contains(p, var->decl))
+            continue;
+        hone_c_replace(edits, n->begin, n->end,
+                       hone_pool_printf(in->pool, "%s += 1", var->decl->name));
+        any = true;
+    }
+    return any;
+}
+
 static bool tidy(const struct hone_coder_input *in, struct hone_c_edits *edits)
 {
     return in->tree->lines && (drop_parens(in, edits) || drop_functions(in, edits));
 }
 
 hone_c_plain_fn *const hone_c_plain_steps[HONE_C_PLAIN_STEPS] = {
-    hone_c_macro_step, hone_c_scope_step, hone_c_inline_step, tidy};
+    hone_c_macro_step, hone_c_scope_step, hone_c_inline_step, count_up, tidy};

@@ -8,16 +8,17 @@
  *                                                      y[i * n + 0] = s;
  *                                                  }
  *
- * Four kinds of step, each with a file: macros of the source are expanded (c_macro.c), scalars are
- * declared where they are set (c_scope.c), functions of the source that get a pointer are put in
- * the place of their call (c_inline.c), and what is left of all that is tidied up (c_plain.c).
+ * Five kinds of step: macros of the source are expanded (c_macro.c), scalars are declared where
+ * they are set (c_scope.c), functions of the source that get a pointer are put in the place of
+ * their call (c_inline.c), a counter's `n++` is written as a sum, and what is left of all that is
+ * tidied up (both c_plain.c).
  * A step is taken where the text proves that the same is computed. */
 #ifndef HONE_AGENTS_C_PLAIN_H
 #define HONE_AGENTS_C_PLAIN_H
 
 #include "agents/source/site.h"
 
-enum { HONE_C_PLAIN_STEPS = 4 };
+enum { HONE_C_PLAIN_STEPS = 5 };
 
 /* The edits of one step; false: there is nothing to do for it. */
 typedef bool hone_c_plain_fn(const struct hone_coder_input *in, struct hone_c_edits *edits);

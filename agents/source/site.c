@@ -81,12 +81,19 @@ static struct hone_coder_input *plain_step(struct hone_c_parser *parser,
     return NULL;
 }
 
+/* Loops point at those around them, in the nest that they stand in: each copy reads its own. */
+static void copy_input(struct hone_coder_input *to, const struct hone_coder_input *from)
+{
+    *to = *from;
+    hone_c_nest_of(to->tree, from->nest.function, &to->nest);
+}
+
 static void make_plain(struct hone_c_parser *parser, struct hone_coder_input *in)
 {
     struct hone_coder_input *written = hone_pool_alloc(in->pool, sizeof(*written)), *next;
-    *written = *in;
+    copy_input(written, in);
     for (int i = 0; i < MAX_PLAIN_STEPS && (next = plain_step(parser, in)); i++) {
-        *in = *next;
+        copy_input(in, next);
         in->written = written;
     }
 }

@@ -117,6 +117,55 @@ static const struct text held[] = {
                     "}\n(void)K;\n"),
 };
 
+/* Rows of a lane that a shared loop goes through again and again, and how many are packed. */
+static const struct {
+    struct text text;
+    size_t n_packed;
+} rows[] = {
+    {TEXT("nearest", "double total = 0;\n"
+                     "for (int64_t i = 0; i < M; i++) {\n"
+                     "    double best = 1e30;\n"
+                     "    int64_t which = -1;\n"
+                     "    for (int64_t c = 0; c < N; c++) {\n"
+                     "        double d = 0;\n"
+                     "        for (int64_t j = 0; j < K; j++)\n"
+                     "            d += (A[i * K + j] - B[c * K + j]) * (A[i * K + j] - 1);\n"
+                     "        if (d < best) {\n"
+                     "            best = d;\n"
+                     "            which = c;\n"
+                     "        }\n"
+                     "    }\n"
+                     "    if (C[i + 1] < best)\n"
+                     "        total++;\n"
+                     "    C[i + 1] = (double)which;\n"
+                     "}\nC[0] = total;\n"),
+     1},
+    /* two rows, one that begins further on, in two shared loops; a row of the shared loop's own */
+    {TEXT("two_rows", "for (int64_t i = 0; i < M; i++) {\n"
+                      "    double s = 0, t = 0;\n"
+                      "    for (int64_t c = 0; c < N; c++)\n"
+                      "        for (int64_t j = 2; j < K; j++)\n"
+                      "            s = 0.5 * s + A[i * K + j] * B[c] - A[(i + c) * K + j - 1];\n"
+                      "    for (int64_t c = 1; c <= N; c++)\n"
+                      "        for (int64_t j = 0; j <= K; j++)\n"
+                      "            t = 0.5 * t + B[2 * i * K + j] * A[c];\n"
+                      "    C[i] = s + t;\n"
+                      "}\n"),
+     2},
+    /* written meanwhile, reached at times only, along the loop that is shared itself */
+    {TEXT("no_rows", "for (int64_t i = 0; i < M; i++) {\n"
+                     "    double s = 0;\n"
+                     "    for (int64_t c = 0; c < N; c++) {\n"
+                     "        s += A[i * N + c] * A[c];\n"
+                     "        if (c != 1)\n"
+                     "            for (int64_t j = 0; j < K; j++)\n"
+                     "                s = 0.5 * s + B[i * K + j];\n"
+                     "    }\n"
+                     "    C[i] = s;\n"
+                     "}\n"),
+     0},
+};
+
 static const struct text left_alone[] = {
     /* an iteration reads what the one before wrote */
     TEXT("carried", "for (int64_t j = 1; j < N; j++)\n"
@@ -181,6 +230,30 @@ START_TEST(elements_that_stay_are_held)
 }
 END_TEST
 
+START_TEST(rows_are_packed)
+{
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct kernel kernel = {.name = rows[i].text.name, .source = rows[i].text.source};
+        struct hone_coder_input in;
+        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+        const struct hone_rewrite *rule = hone_rewrite_find("outer_lanes");
+        const char *text, *guard;
+        ck_assert_msg(try(parser, "outer_lanes", &rows[i].text) >= 1, "%s", kernel.name);
+        read_kernel(parser, pool, &kernel, &in);
+        ck_assert_uint_ge(hone_coder_sites(rule, &in, sites), 1);
+        ck_assert_int_eq(hone_coder_apply(parser, rule, &in, &sites[0], &text, NULL), 0);
+        size_t n = 0;
+        for (const char *at = text; (at = strstr(at, "[512][LANES];")); at++)
+            n++;
+        ck_assert_msg(n == rows[i].n_packed, "%s: %zu rows\n%s", kernel.name, n, text);
+        guard = n > 0 ? strstr(text, " <= 512 && ") : text;
+        ck_assert_msg(guard, "%s\n%s", kernel.name, text);
+    }
+}
+END_TEST
+
 START_TEST(what_may_not_run_side_by_side)
 {
     HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
@@ -193,4 +266,4 @@ START_TEST(what_may_not_run_side_by_side)
 END_TEST
 
 UNIT_MAIN("outer_lanes", strips_keep_the_answer, lanes_keep_the_answer, elements_that_stay_are_held,
-          what_may_not_run_side_by_side)
+          rows_are_packed, what_may_not_run_side_by_side)

@@ -36,6 +36,17 @@ static const struct {
     {KERNEL "long i;\n#pragma omp parallel for private(i)\nfor (i = 0; i < M; i++) C[i] = 1; }",
      NULL},
     {KERNEL "static float s; for (long i = 0; i < M; i++) { s = A[i]; C[i] = s; } }", NULL},
+    /* ---- counters ---- */
+    {KERNEL "long n = 0; for (long i = 0; i < M; i++) if (A[i] > 0) n++; C[0] = n; }",
+     "for (long i = 0; i < M; i++) if (A[i] > 0) n += 1; C[0] = n;"},
+    {KERNEL "long n = 0; for (long i = 0; i < M; i++) { ++n; } C[0] = n; }",
+     "{ n += 1; } C[0] = n;"},
+    {KERNEL "long n = 0; for (long i = 0; i < M; i++) C[n++] = A[i]; }", NULL},
+    {KERNEL "long n = 0; while (n < N) n++; const float *p = A; for (long i = 0; i < M; i++) p++;\n"
+            "C[n] = *p; }",
+     NULL},
+    {"#define INC(v) v++\n" KERNEL "for (long i = 0; i < M; i++) { long n = 0; n++; C[i] = n; } }",
+     NULL},
     /* ---- macros ---- */
     {"#define AT(f, i, j) ((f)[(unsigned long)(i) * N + (j)])\n" KERNEL
      "for (long i = 1; i < M; i++) for (long j = 0; j < N; j++) AT(C, i, j) = AT(A, i - 1, j); }",
@@ -171,6 +182,8 @@ START_TEST(rules_act_on_it_and_lines_stay_those_of_the_source)
     ck_assert_ptr_nonnull(strstr(text, "    for (long y = 0; y < M; y++)\n"));
     ck_assert_ptr_nonnull(strstr(text, "A[y * N + (x - 1)] + A[y * N + (x - 1) + 1]"));
     ck_assert_ptr_null(strstr(text, "three"));
+    ck_assert_ptr_eq(in.nest.loops[1].parent, &in.nest.loops[0]);
+    ck_assert_ptr_nonnull(strstr(text, "if((double)M * "));
     /* what is done to the whole text leaves it as it was written */
     ck_assert_uint_eq(hone_coder_sites(unroll, &in, sites), 1);
     ck_assert_int_eq(hone_coder_apply(parser, unroll, &in, &sites[0], &text, NULL), 0);
