@@ -214,6 +214,19 @@ static const struct {
      "", "segments: a segment that can be written and run*"},
     {"sleep", "#include <unistd.h>\n" F("usleep(1); c[0] = 1;"), "", "traps: usleep"},
     {"trap", F("asm volatile(\"int3\"); c[0] = 1;"), "", "traps: int3"},
+    {"asks the processor",
+     "#include <cpuid.h>\n" F("unsigned r[4]; __cpuid(0, r[0], r[1], r[2], r[3]); c[0] = r[1];"),
+     "", "traps: cpuid"},
+    {"asks through the compiler", F("c[0] = __builtin_cpu_supports(\"avx2\");"), "", ""},
+    {"as it was long ago",
+     "#include <cpuid.h>\n__attribute__((noinline)) static unsigned get_available_features(void) "
+     "{ unsigned a, b, c, d; __cpuid(7, a, b, c, d); return a ^ b ^ c ^ d; }\n" F(
+         "c[0] = get_available_features();"),
+     "", ""},
+    {"asks all the time under such a name",
+     "void __cpu_indicator_init(void) { asm volatile(\".rept 100; cpuid; .endr\" ::: \"rax\", "
+     "\"rbx\", \"rcx\", \"rdx\"); }\n" F("__cpu_indicator_init(); c[0] = 1;"),
+     "", "traps: cpuid"},
     {"jump inside",
      F("asm volatile(\"jmp 1f+1; 1: .byte 0xb8, 0x0f, 0x31, 0x90, 0x90\" ::: "
        "\"eax\", \"edx\"); c[0] = 1;"),

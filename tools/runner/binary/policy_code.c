@@ -19,6 +19,7 @@
 
 #define MAX_FOLLOWED   8
 #define MAX_CODE_PARTS 16
+#define MAX_OWN_CPUID  64 /* libgcc 12 has 13 */
 
 struct code {
     const struct hone_elf *elf;
@@ -31,6 +32,7 @@ struct code {
     size_t n_targets, cap_targets;
     Elf64_Shdr symbols, names;
     bool has_symbols;
+    int n_own_cpuid;
 };
 
 static bool is_start(const struct code *c, size_t at)
@@ -70,10 +72,29 @@ static const char *function_around(const struct code *c, uint64_t address)
     return best;
 }
 
+/* The compiler's own look at the processor, which comes with __builtin_cpu_supports. */
+static bool is_compilers_look(struct code *c, const char *what, const char *where)
+{
+    static const char *const names[] = {"__cpu_indicator_init", "cpu_indicator_init",
+                                        "get_available_features"};
+    if (where == NULL || strcmp(what, "cpuid") != 0 || c->n_own_cpuid == MAX_OWN_CPUID)
+        return false;
+    size_t len = strcspn(where, ".");
+    for (size_t i = 0; i < HONE_COUNTOF(names); i++) {
+        if (strlen(names[i]) != len || strncmp(where, names[i], len) != 0)
+            continue;
+        c->n_own_cpuid++;
+        return true;
+    }
+    return false;
+}
+
 static void found(struct code *c, enum hone_policy_rule rule, const char *what, size_t at)
 {
     bool is_new = hone_policy_is_new(c->facts, rule, what);
     const char *where = is_new ? function_around(c, c->address + at) : NULL;
+    if (is_compilers_look(c, what, where))
+        return;
     hone_policy_found(c->facts, rule, what, where, what);
 }
 
