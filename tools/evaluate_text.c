@@ -94,12 +94,13 @@ static const char *of_bound(const struct hone_report *report, struct hone_pool *
 
     if (beyond[0] != '\0')
         return hone_pool_printf(pool, ", %s", beyond);
-    return report->percent_of_bound > 0
-               ? hone_pool_printf(pool,
-                                  report->percent_of_bound < 10 ? ", %.1f %% of bound"
-                                                                : ", %.0f %% of bound",
-                                  report->percent_of_bound)
-               : "";
+    if (!(report->percent_of_bound > 0))
+        return "";
+    return hone_pool_printf(pool, ", %.*f %% of bound%s", report->percent_of_bound < 10 ? 1 : 0,
+                            report->percent_of_bound,
+                            report->rests_on != NULL && report->rests_on->is_bound_counted
+                                ? " by operations counted from loops"
+                                : "");
 }
 
 const char *hone_review_text(const struct hone_report *report, struct hone_pool *pool)

@@ -299,6 +299,7 @@ static void of_text(const struct hone_coder_input *in, struct hone_features *f)
 
 static void of_task(const struct hone_task *task, struct hone_features *f)
 {
+    const char *formula = task->is_flops_guessed ? task->flops_counted : task->flops;
     double most = 0, flops = 0, bytes = 0;
     for (size_t i = 0; i < task->n_workloads; i++) {
         const struct hone_workload *w = &task->workloads[i];
@@ -310,8 +311,8 @@ static void of_task(const struct hone_task *task, struct hone_features *f)
             total += (double)(hone_tensor_elements(task, &task->outputs[k], w) *
                               hone_dtype_bytes(task->outputs[k].dtype));
         most = fmax(most, total);
-        if (i == 0 && task->flops && task->bytes &&
-            hone_task_eval(task, task->flops, w, &flops, NULL) == 0 &&
+        if (i == 0 && formula && task->bytes &&
+            hone_task_eval(task, formula, w, &flops, NULL) == 0 &&
             hone_task_eval(task, task->bytes, w, &bytes, NULL) == 0 && bytes > 0)
             set(f, HONE_F_INTENSITY, flops / bytes);
     }

@@ -320,6 +320,8 @@ static const struct hone_field rests_fields[] = {
     COUNT(struct hone_rests_report, n_sizes, .help = "Different sizes that were checked."),
     COUNT(struct hone_rests_report, n_contents, .help = "Kinds of content that were checked."),
     WORD(struct hone_rests_report, bound_unit, .help = "The unit that the bound assumes."),
+    HONE_FIELD(struct hone_rests_report, is_bound_counted, .skip_empty = true,
+               .help = "By operations that were counted from the loops, not told by the task."),
     HONE_FIELD(struct hone_rests_report, copied, .skip_empty = true, .max_len = HONE_LIMIT_RESTS,
                .help = "In place in the user's function; copied before each call here, in the "
                        "baseline too."),

@@ -205,6 +205,7 @@ struct hone_rests_report {
     int64_t n_threads;                /* that it was allowed; 0: does not apply */
     int64_t n_sizes, n_contents;      /* checked: different sizes, kinds of content */
     const char *bound_unit;           /* the unit that the bound assumes: "float32 FMA units" */
+    bool is_bound_counted;            /* operations counted from the source's loops set it */
     struct hone_strs copied;          /* outputs that the baseline of `hone task new` copies first,
                                          as the user's function has them in place */
     bool is_parents_code;             /* the machine code is the parent's, bit by bit */

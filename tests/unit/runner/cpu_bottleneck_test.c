@@ -2,6 +2,7 @@
 /* What a profile on target cpu names first, on a quiet machine and on one that others use. */
 #include "tests/unit/unit.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "tools/runner/machine/cpu_bottleneck.h"
@@ -115,4 +116,28 @@ START_TEST(test_vectors_by_hand)
 }
 END_TEST
 
-UNIT_MAIN("cpu_bottleneck", test_load_comes_first, test_load_beside_it, test_vectors_by_hand)
+/* Operations that the task does not tell: the text says where they are from, or that there are
+ * none, and then no rule fires for a share of them. */
+START_TEST(test_operations_that_nobody_told)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_cpu_facts f = slow_call();
+    struct hone_array found;
+    hone_cpu_bottlenecks(&f, pool, &found);
+    ck_assert_ptr_nonnull(strstr(find(&found, "no_reuse")->rule, ", 10.0 % of arithmetic, "));
+    f.is_flops_counted = true;
+    hone_cpu_bottlenecks(&f, pool, &found);
+    ck_assert_ptr_nonnull(
+        strstr(find(&found, "no_reuse")->rule, ", 10.0 % of arithmetic counted from loops, "));
+    f.is_flops_counted = false;
+    f.flops = f.flops_share = (double)NAN;
+    f.bytes_share = 0.6;
+    hone_cpu_bottlenecks(&f, pool, &found);
+    ck_assert_ptr_null(find(&found, "no_reuse"));
+    ck_assert_ptr_null(find(&found, "compute_bound"));
+    ck_assert_ptr_nonnull(strstr(find(&found, "memory_bound")->rule, "operations guessed, "));
+}
+END_TEST
+
+UNIT_MAIN("cpu_bottleneck", test_load_comes_first, test_load_beside_it, test_vectors_by_hand,
+          test_operations_that_nobody_told)

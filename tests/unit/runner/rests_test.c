@@ -362,6 +362,31 @@ START_TEST(a_bound_that_is_beaten_is_explained_or_doubted)
 }
 END_TEST
 
+/* A bound by operations that the task does not tell is told as such; one by bytes needs none. */
+START_TEST(a_bound_by_counted_operations_says_so)
+{
+    static const struct {
+        bool is_guessed;
+        const char *by;
+        double percent;
+        bool is_counted;
+    } rows[] = {{true, "flops", 40, true},
+                {true, "bytes", 40, false},
+                {false, "flops", 40, false},
+                {true, "flops", (double)NAN, false}}; /* the loops do not tell: no percentage */
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        HONE_AUTOFREE struct fixture *f = hone_calloc(1, sizeof *f);
+        start(f, pool);
+        f->task.is_flops_guessed = rows[i].is_guessed;
+        f->timed.bound_by = rows[i].by;
+        f->report.percent_of_bound = f->timed.percent_of_bound = rows[i].percent;
+        hone_rests_finish(&f->judge);
+        ck_assert_msg(f->report.rests_on->is_bound_counted == rows[i].is_counted, "%zu", i);
+    }
+}
+END_TEST
+
 START_TEST(far_less_accurate_is_warned_of)
 {
     static const struct {
@@ -440,5 +465,5 @@ END_TEST
 UNIT_MAIN("rests", units_of_instructions, units_of_cubins, lower_is_of_the_task, fast_math_is_found,
           copies_of_the_baseline_are_told, many_places_are_cut,
           errors_are_in_units_of_the_tolerance, a_rate_says_which_units_it_is_of,
-          a_bound_that_is_beaten_is_explained_or_doubted, far_less_accurate_is_warned_of,
-          the_parents_code_is_known)
+          a_bound_that_is_beaten_is_explained_or_doubted, a_bound_by_counted_operations_says_so,
+          far_less_accurate_is_warned_of, the_parents_code_is_known)

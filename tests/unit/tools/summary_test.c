@@ -72,4 +72,24 @@ START_TEST(a_caller_s_words_are_quoted)
 }
 END_TEST
 
-UNIT_MAIN("summary", summaries_count_sizes, a_caller_s_words_are_quoted)
+START_TEST(a_share_says_who_counted)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_ratio ratio = {
+        .against = "baseline", .ratio = 2, .low = 1.9, .high = 2.1, .word = "faster"};
+    struct hone_rests_report rests = {.is_bound_counted = false};
+    struct hone_report report = {.tier = HONE_TIER_DECIDE,
+                                 .reason = HONE_REASON_FASTER,
+                                 .verdict = HONE_VERDICT_FASTER,
+                                 .percent_of_bound = 9.04,
+                                 .rests_on = &rests,
+                                 .ratios = {.v = &ratio, .n = 1}};
+    ck_assert_ptr_nonnull(strstr(hone_evaluation_summary(&report, pool), ", 9.0 % of bound ("));
+    rests.is_bound_counted = true;
+    report.percent_of_bound = 31.2;
+    ck_assert_ptr_nonnull(strstr(hone_evaluation_summary(&report, pool),
+                                 ", 31 % of bound by operations counted from loops ("));
+}
+END_TEST
+
+UNIT_MAIN("summary", summaries_count_sizes, a_share_says_who_counted, a_caller_s_words_are_quoted)

@@ -116,15 +116,29 @@ static void keep_hot_remarks(struct hone_judge *judge, struct hone_cpu_facts *f)
     f->is_hot_vector = judge->hot_loop.is_known && judge->hot_loop.is_vector;
 }
 
+/* A guess is far too low for a share of it to say anything. */
+static void replace_guess(const struct hone_task *task, const struct hone_workload *workload,
+                          struct hone_cpu_facts *f)
+{
+    if (!task->is_flops_guessed)
+        return;
+    f->is_flops_counted = task->flops_counted != NULL &&
+                          hone_task_eval(task, task->flops_counted, workload, &f->flops, NULL) == 0;
+    if (!f->is_flops_counted)
+        f->flops = (double)NAN;
+}
+
 static int fill_facts(struct hone_judge *judge, const struct hone_workload *workload,
                       struct hone_cpu_facts *f, struct hone_err *err)
 {
     int code = hone_judge_least_work(judge, workload, &f->flops, &f->bytes, err);
+    if (code == 0)
+        replace_guess(judge->task, workload, f);
     double seconds = f->call_ns / 1e9;
     /* the ceiling is of all cores */
     double cores = fmax((double)judge->machine.n_cores, 1);
     double flops = judge->machine.flops * fmin((double)judge->n_threads, cores) / cores;
-    f->flops_share = flops > 0 ? f->flops / seconds / flops : 0;
+    f->flops_share = flops > 0 || isnan(f->flops) ? f->flops / seconds / flops : 0;
     f->bytes_share =
         judge->machine.memory_rate > 0 ? f->bytes / seconds / judge->machine.memory_rate : 0;
     f->threads_busy = f->call_ns > 0 ? f->cpu_ns / f->call_ns : 0;
@@ -149,13 +163,15 @@ static void report_counters(struct hone_judge *judge, struct hone_cpu_facts *f,
     size_t n = 0;
     add(counters, &n, "call_ns", f->call_ns, "ns");
     add(counters, &n, "cpu_per_wall", f->threads_busy, "threads");
-    double flops = judge->task->is_flops_guessed ? (double)NAN : f->flops; /* add leaves it out */
-    add(counters, &n, "gflops", flops / f->call_ns, "Gflop/s");
-    add(counters, &n, "percent_of_flops", flops > 0 ? 100 * f->flops_share : flops, "%");
+    bool is_counted = f->is_flops_counted; /* add leaves out what is not known */
+    add(counters, &n, "gflops", f->flops / f->call_ns,
+        is_counted ? "Gflop/s counted from loops" : "Gflop/s");
+    add(counters, &n, "percent_of_flops", 100 * f->flops_share,
+        is_counted ? "%, counted from loops" : "%");
     add(counters, &n, "gbytes", f->bytes / f->call_ns, "GB/s");
     add(counters, &n, "percent_of_memory", 100 * f->bytes_share, "%");
     if (f->bytes > 0)
-        add(counters, &n, "flops_per_byte", flops / f->bytes, "flop/byte");
+        add(counters, &n, "flops_per_byte", f->flops / f->bytes, "flop/byte");
     for (size_t i = 0; i < HONE_PERF_MAX && has_perf; i++)
         add(counters, &n, values[i].name, values[i].value, "per call");
     if (has_perf) {

@@ -327,6 +327,18 @@ static const char *bound_unit(const struct hone_judge *judge)
                                                 : judge->machine.flops_unit;
 }
 
+/* Operations that nobody told set the bound of some size. */
+static bool is_bound_counted(const struct hone_judge *judge)
+{
+    bool is_any = false;
+    for (size_t w = 0; judge->task->is_flops_guessed && w < judge->n_workloads; w++) {
+        const struct hone_workload_report *report = &judge->workloads[w];
+        is_any = is_any || (report->percent_of_bound > 0 && report->bound_by != NULL &&
+                            strcmp(report->bound_by, "flops") == 0);
+    }
+    return is_any;
+}
+
 static void fill_units(struct hone_judge *judge, struct hone_rests_report *ret)
 {
     ret->has_units = judge->rests.has_units;
@@ -425,6 +437,7 @@ void hone_rests_finish(struct hone_judge *judge)
         .n_sizes = (int64_t)count_words(judge, true),
         .n_contents = (int64_t)count_words(judge, false),
         .bound_unit = bound_unit(judge),
+        .is_bound_counted = is_bound_counted(judge),
         .is_parents_code = is_parents_code(judge),
     };
     fill_units(judge, ret);

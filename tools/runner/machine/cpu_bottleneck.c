@@ -138,7 +138,7 @@ static double no_reuse(const struct hone_cpu_facts *f, int64_t *ret_line)
 static double memory_bound(const struct hone_cpu_facts *f, int64_t *ret_line)
 {
     (void)ret_line;
-    return f->bytes_share > 0.5 && f->bytes_share > f->flops_share ? f->bytes_share * 0.8 : 0;
+    return f->bytes_share > 0.5 && !(f->flops_share >= f->bytes_share) ? f->bytes_share * 0.8 : 0;
 }
 
 static double compute_bound(const struct hone_cpu_facts *f, int64_t *ret_line)
@@ -189,6 +189,14 @@ static int by_score(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+static const char *arithmetic_text(const struct hone_cpu_facts *f, struct hone_pool *pool)
+{
+    if (!isfinite(f->flops_share))
+        return "share of arithmetic unknown: operations guessed";
+    return hone_pool_printf(pool, "%.1f %% of arithmetic%s", 100 * f->flops_share,
+                            f->is_flops_counted ? " counted from loops" : "");
+}
+
 static const char *rule_text(const struct rule *rule, const struct hone_cpu_facts *f,
                              struct hone_pool *pool)
 {
@@ -196,10 +204,9 @@ static const char *rule_text(const struct rule *rule, const struct hone_cpu_fact
     if (is_loaded(f))
         load = hone_pool_printf(pool, "; others used %.1f of %.0f cores%s", f->others, f->n_cores,
                                 rule->under_load == MARKED ? ": measured under load" : "");
-    return hone_pool_printf(
-        pool, "%s (threads busy %.2f of %.0f, %.1f %% of arithmetic, %.1f %% of bandwidth%s)",
-        rule->text, f->threads_busy, f->n_threads, 100 * f->flops_share, 100 * f->bytes_share,
-        load);
+    return hone_pool_printf(pool, "%s (threads busy %.2f of %.0f, %s, %.1f %% of bandwidth%s)",
+                            rule->text, f->threads_busy, f->n_threads, arithmetic_text(f, pool),
+                            100 * f->bytes_share, load);
 }
 
 /* Fewer threads leave a core to the others. */

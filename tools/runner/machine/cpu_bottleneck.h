@@ -13,6 +13,8 @@ struct hone_cpu_facts { /* of one call on the profiled workload */
     double call_ns, cpu_ns;
     double flops, bytes;             /* by the task's formulas */
     double flops_share, bytes_share; /* of the ceilings, 0..1 */
+    bool is_flops_counted;           /* flops: from the loops of the task's source; the task tells
+                                        none. NaN, with its share: not known */
     double threads_busy;
     double ipc, miss_rate; /* NaN without counters */
     double n_threads;      /* allowed */
