@@ -318,6 +318,7 @@ static void add_profile(struct call *call)
         .line = 1, .kind = HONE_REMARK_MISSED, .message = "fake: not compiled"};
     *profile = (struct hone_profile_report){
         .counters_note = "the fake executor measures nothing",
+        .timed = "nothing: fake",
         .counters = {.v = counters, .n = 2},
         .remarks = {.v = remark, .n = 1},
         .bottlenecks = {.v = worst, .n = 1},

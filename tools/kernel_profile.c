@@ -19,6 +19,16 @@ static const struct hone_field out_fields[] = {
     HONE_KERNEL_OUT_ASSEMBLY,
 };
 
+/* An evaluation's time of the same version is another: medians, and over all sizes. */
+static void say_what_is_timed(struct hone_tool_ctx *ctx, const struct hone_report *report,
+                              struct hone_kernel_out *out)
+{
+    if (report->profile != NULL && report->profile->timed != NULL)
+        out->head.summary = hone_pool_printf(
+            ctx->pool, "%s; call_ns is of %s; an evaluation's: medians, fresh inputs, all sizes",
+            out->head.summary, hone_plain_line(ctx->pool, report->profile->timed, 120));
+}
+
 static void say_what_limits(struct hone_tool_ctx *ctx, struct hone_kernel_out *out)
 {
     const struct hone_bottleneck *worst = out->bottlenecks.v;
@@ -98,6 +108,7 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     if (parent != NULL)
         add_parent(parent, out);
     say_what_limits(ctx, out);
+    say_what_is_timed(ctx, &evaluation.report, out);
     hone_kernel_fit(ctx, hone_tool_kernel_profile.out, hone_tool_kernel_profile.n_out, in->detail,
                     out);
     return 0;

@@ -278,6 +278,7 @@ static const struct hone_field profile_fields[] = {
     HONE_FIELD(struct hone_profile_report, has_counters, .help = "Hardware counters were allowed."),
     LINE(struct hone_profile_report, counters_note, .help = "Why not, and the fix."),
     WORD(struct hone_profile_report, workload, .help = "The workload that was profiled."),
+    LINE(struct hone_profile_report, timed, .help = "What its call_ns is of."),
     ROWS(struct hone_profile_report, counters, HONE_LIMIT_REPORT_ROWS, struct hone_counter,
          hone_counter_fields, .help = "Figures."),
     ROWS(struct hone_profile_report, remarks, HONE_LIMIT_REPORT_ROWS, struct hone_remark,

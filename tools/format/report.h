@@ -171,6 +171,7 @@ struct hone_profile_report {
     bool has_counters;             /* hardware counters were allowed */
     const char *counters_note;     /* why not, and the fix */
     const char *workload;          /* id of the one that was profiled; NULL: not told */
+    const char *timed;             /* what its call_ns is of, in a phrase; NULL: not told */
     struct hone_array counters;    /* of hone_counter: ipc, gflops, gbytes, cpu_per_wall... */
     struct hone_array remarks;     /* of hone_remark, by line */
     struct hone_array bottlenecks; /* of hone_bottleneck, worst first */

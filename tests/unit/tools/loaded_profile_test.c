@@ -26,6 +26,7 @@ START_TEST(loaded_profile_is_not_kept)
     for (int i = 0; i < 2; i++) {
         r = bench_ok(&b, "kernel_profile", args(&b, FAST, ""));
         ck_assert_int_eq(hone_json_get_bool(r, "is_cached", false), i == 1);
+        ck_assert_ptr_nonnull(strstr(text_of(r, "summary"), "; call_ns is of nothing: fake; an e"));
         ck_assert_ptr_nonnull(strstr(text_of(r, "next"), "as parent"));
     }
     bench_close(&b);

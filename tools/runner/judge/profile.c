@@ -59,7 +59,8 @@ static void look_at_load(struct hone_judge *judge, struct hone_load_meter *meter
 
 /* Warm call, then as many as fill PROFILE_NS, counted (perf NULL: not). */
 static int run_calls(struct hone_judge *judge, struct hone_cpu_facts *f, struct hone_perf *perf,
-                     struct hone_perf_value *values, struct hone_outcome *ret, struct hone_err *err)
+                     struct hone_perf_value *values, const char **ret_timed,
+                     struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_slot *slot = &judge->slots[0];
     struct hone_calls calls = {.n_rotate = 1, .n_calls = 1, .timeout_ns = judge->call_timeout_ns};
@@ -76,6 +77,9 @@ static int run_calls(struct hone_judge *judge, struct hone_cpu_facts *f, struct 
         hone_load_begin(&meter, judge);
         code = best_call(slot->arena, &calls, &time, &n_rounds, err);
         look_at_load(judge, &meter, &time, f);
+        *ret_timed = hone_pool_printf(
+            judge->pool, "%s alone, fastest of %lld rounds of %lld calls on one set of inputs",
+            judge->frame.workload->id, (long long)n_rounds, (long long)calls.n_calls);
         if (perf != NULL)
             hone_perf_read(perf, values);
         for (size_t i = 0; i < HONE_PERF_MAX && perf != NULL; i++)
@@ -220,7 +224,7 @@ int hone_cpu_profile(struct hone_judge *judge, struct hone_outcome *ret, struct 
         return code;
     hone_judge_fill(judge, 0, HONE_DIST_NORMAL, judge->counter++);
     bool has_perf = hone_perf_open(hone_jail_pid(slot->arena->jail), &perf, &why) == 0;
-    code = run_calls(judge, &f, has_perf ? &perf : NULL, values, ret, err);
+    code = run_calls(judge, &f, has_perf ? &perf : NULL, values, &report->timed, ret, err);
     if (has_perf)
         hone_perf_close(&perf);
     if (code == 0)

@@ -232,6 +232,8 @@ int hone_gpu_judge_profile(struct hone_judge *judge, struct hone_outcome *ret, s
     in.source = source;
     hone_gpu_profile_report(&in, judge->pool, report);
     report->workload = workload->id;
+    report->timed =
+        hone_pool_printf(judge->pool, "%s alone, before the profiler was on", workload->id);
     judge->report->profile = report;
     return 0;
 }
