@@ -22,6 +22,7 @@
 /* A site with a variant further down its rewrite's list starts a little lower: lists are best
  * first. */
 #define SITE_DISCOUNT 0.75
+#define WEAK_DISCOUNT 0.05 /* behind those that have something to work on */
 /* What stands in a version already is not expected to pay as it did, although its success taught
  * the credit that it pays. */
 #define REPEAT_DISCOUNT 0.3
@@ -231,7 +232,8 @@ size_t hone_allowed_actions(const struct hone_mask_input *in, struct hone_action
             all[n++] = (struct hone_action){.rewrite = r,
                                             .strategy = s,
                                             .site = sites[k],
-                                            .discount = pow(SITE_DISCOUNT, (double)k)};
+                                            .discount = (sites[k].is_weak ? WEAK_DISCOUNT : 1) *
+                                                        pow(SITE_DISCOUNT, (double)k)};
     }
     n = hone_rank_actions(&scene, all, n);
     n = n < HONE_TREE_MAX_ACTIONS ? n : HONE_TREE_MAX_ACTIONS;

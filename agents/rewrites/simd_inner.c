@@ -28,12 +28,15 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
     size_t n_loops = 0;
     for (size_t i = 0; i < in->nest.n; i++)
         n_loops += is_simd_loop(in, &in->nest.loops[i]);
-    if (max == 0 || (n_loops == 0 && !wants_restrict(in)))
+    if (max == 0 || in->nest.n == 0 || (n_loops == 0 && !wants_restrict(in)))
         return 0;
     const struct hone_c_node *f = in->nest.function;
     ret[0] = hone_site(f, f->begin, f->end, "every innermost loop");
+    ret[0].is_weak = n_loops == 0;
     ret[0].evidence =
-        hone_pool_printf(in->pool, "%zu innermost loop(s) without a vector pragma", n_loops);
+        n_loops == 0
+            ? "restrict alone: no innermost loop can take a vector pragma"
+            : hone_pool_printf(in->pool, "%zu innermost loop(s) without a vector pragma", n_loops);
     return 1;
 }
 

@@ -39,6 +39,7 @@ struct hone_coder_site {
     const char *words;              /* "loop i at line 7" */
     const char *evidence;           /* why it fits here */
     int variant;                    /* which form, when a rewrite has several */
+    bool is_weak;                   /* what the strategy is about is not there: ranked last */
     bool is_normal;                 /* of the input's normal form; lines are the input's */
     struct hone_tunable params[HONE_CODER_MAX_PARAMS];
     size_t n_params;

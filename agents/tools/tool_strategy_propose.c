@@ -200,7 +200,7 @@ static bool has_rewrite(const struct hone_strategy *s)
 static bool is_any_named(const struct hone_action *actions, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (actions[i].boost > 1)
+        if (actions[i].boost > 1 && !actions[i].site.is_weak)
             return true;
     return false;
 }

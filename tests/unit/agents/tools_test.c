@@ -118,6 +118,33 @@ START_TEST(a_text_without_rules_gets_steps_by_hand)
     for (const struct hone_json *step = hone_json_first(steps); step; step = hone_json_next(step))
         n_by_hand += !hone_json_get(step, "rewrite");
     ck_assert_msg(n_by_hand == 3, "%s", text);
+    ck_assert_msg(strstr(text, "0 innermost") == NULL, "%s", text);
+    close_fixture(&f);
+}
+END_TEST
+
+/* A step that finds no loop to work on comes last, and says what it does all the same. */
+START_TEST(a_step_without_its_loops_comes_last)
+{
+    static const char source[] =
+        "#include <stdint.h>\\nvoid sum(const float *X, float *S, int64_t N)\\n"
+        "{ float s = 0; for (int64_t i = 0; i < N; i++) "
+        "{ if (X[i] > 1e30f) break; s += X[i]; } S[0] = s; }";
+    struct fixture f;
+    open_fixture(&f);
+    HONE_AUTOJSON struct hone_json *p =
+        call(&f, "strategy_propose",
+             hone_pool_printf(f.pool, "{\"task\":\"sum\",\"source\":\"%s\"}", source), false);
+    HONE_AUTOFREE char *text = hone_json_print(p);
+    const struct hone_json *last = NULL;
+    ck_assert_msg(strstr(text, "0 innermost") == NULL, "%s", text);
+    for (const struct hone_json *s = hone_json_first(hone_json_get(p, "steps")); s;
+         s = hone_json_next(s))
+        last = hone_json_get(s, "rewrite") ? s : last;
+    ck_assert_msg(last && strcmp(hone_json_get_str(last, "rewrite", ""), "simd_inner") == 0, "%s",
+                  text);
+    ck_assert_msg(strncmp(hone_json_get_str(last, "evidence", ""), "restrict alone: ", 16) == 0,
+                  "%s", text);
     close_fixture(&f);
 }
 END_TEST
@@ -196,5 +223,5 @@ START_TEST(every_tool_describes_itself)
 END_TEST
 
 UNIT_MAIN("agent tools", proposed_steps_can_be_applied, a_text_without_rules_gets_steps_by_hand,
-          apply_can_evaluate, mistakes_are_explained, search_start_waits_or_returns_a_handle,
-          every_tool_describes_itself)
+          a_step_without_its_loops_comes_last, apply_can_evaluate, mistakes_are_explained,
+          search_start_waits_or_returns_a_handle, every_tool_describes_itself)
