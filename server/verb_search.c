@@ -116,7 +116,7 @@ static void print_table(const char *dir, const struct hone_search_result *r)
     if (r->verdict)
         printf("verdict          %s%s%s\n", r->verdict,
                strcmp(r->verdict, "faster") == 0
-                   ? r->doubt ? ", confirmed, not to be claimed" : ", confirmed"
+                   ? r->doubt ? ", measured afresh, not to be claimed" : ", confirmed"
                    : ": not confirmed as faster",
                r->vs_fast_math < 1 ? "; the baseline with the flag -ffast-math alone is faster"
                                    : "");

@@ -120,7 +120,7 @@ static const char *caution(const struct hone_report *report, struct hone_pool *p
     if (report->verdict == HONE_VERDICT_INCONCLUSIVE)
         return hone_pool_printf(pool, "%s; nothing follows from it", hone_tier_name(report->tier));
     if (report->tier == HONE_TIER_CONFIRM && report->doubts.n > 0)
-        return hone_pool_printf(pool, "confirmed with fresh data, not to be claimed: %s",
+        return hone_pool_printf(pool, "measured with fresh data, not to be claimed: %s",
                                 hone_plain_line(pool, report->doubts.v[0], 200));
     if (report->tier == HONE_TIER_CONFIRM)
         return "confirmed with fresh data";

@@ -97,6 +97,43 @@ START_TEST(load_names_an_act)
 }
 END_TEST
 
+/* What would do is computed from what is missing and from what the last timing took. */
+START_TEST(a_doubt_names_a_call_and_a_budget)
+{
+    static const struct {
+        enum hone_reason reason;
+        int64_t n_pairs, n_timed, wall_ms;
+        double low;
+        const char *want;
+    } cases[] = {
+        {HONE_REASON_FASTER, 20, 6, 9200, 1.5, "confirm, fresh: true and budget_ms: 19000."},
+        {HONE_REASON_FASTER, 20, 2, 9200, 1.5, "fresh: true and budget_ms: 56000."},
+        {HONE_REASON_FASTER, 20, 0, 3000, 1.5, "fresh: true and budget_ms: 30000."},
+        {HONE_REASON_FASTER, 20, 6, 0, 1.5, "fresh: true and more budget_ms."},
+        {HONE_REASON_FEW_ROUNDS, 2, 6, 10000, 1.5, "fresh: true and budget_ms: 50000, on"},
+        {HONE_REASON_NOISY, 20, 6, 10000, 0.25, "fresh: true and budget_ms: 33000, on"},
+    };
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+
+    for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
+        struct made m;
+        struct hone_sizes_report sizes = {
+            .n_public = 3, .n_public_timed = cases[i].n_timed, .n_hidden = 3};
+        struct hone_stage_report stage = {.name = "time", .wall_ns = cases[i].wall_ms * 1000000};
+        sizes.n_hidden_timed = cases[i].n_timed / 2;
+        sizes.n_public_timed -= sizes.n_hidden_timed;
+        make(&m, HONE_TIER_CONFIRM, cases[i].reason, 0.1, 2);
+        m.ratio.low = cases[i].low;
+        m.ratio.n_pairs = cases[i].n_pairs;
+        m.report.sizes = &sizes;
+        m.report.stages = (struct hone_array){.v = &stage, .n = 1};
+        const char *text = hone_next_text(&m.report, pool);
+        ck_assert_msg(strstr(text, cases[i].want) != NULL, "%zu: %s", i, text);
+        ck_assert_msg(strstr(text, "kernel_evaluate of this commit") != NULL, "%zu: %s", i, text);
+    }
+}
+END_TEST
+
 static struct hone_json *answer(struct bench *b, const struct made *m, const char *detail)
 {
     const struct hone_tool *tool = &hone_tool_kernel_evaluate;
@@ -166,5 +203,5 @@ START_TEST(short_answers_keep_the_first_failure)
 }
 END_TEST
 
-UNIT_MAIN("next", load_names_an_act, short_answers_keep_what_must_be_said,
-          short_answers_keep_the_first_failure)
+UNIT_MAIN("next", load_names_an_act, a_doubt_names_a_call_and_a_budget,
+          short_answers_keep_what_must_be_said, short_answers_keep_the_first_failure)

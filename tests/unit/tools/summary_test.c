@@ -16,9 +16,9 @@ START_TEST(summaries_count_sizes)
     } cases[] = {
         {HONE_TIER_CONFIRM, 3, 3, NULL, "over 2 of 2 public and 3 of 3 drawn sizes"},
         {HONE_TIER_CONFIRM, 3, 1, "1 of 3",
-         "1 of 3 drawn sizes (confirmed with fresh data, not to be"},
+         "1 of 3 drawn sizes (measured with fresh data, not to be"},
         {HONE_TIER_CONFIRM, 3, 0, "public",
-         "over 2 of 2 public sizes only (confirmed with fresh data, not"},
+         "over 2 of 2 public sizes only (measured with fresh data, not"},
         {HONE_TIER_DECIDE, 0, 0, NULL, "over 0 workloads"},
     };
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
