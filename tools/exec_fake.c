@@ -390,6 +390,8 @@ static int add_points(struct call *call, struct hone_err *err)
                                                 .reason = HONE_REASON_SCREENED,
                                                 .median_ns = answer.ns,
                                                 .ratio = DEFAULT_BASELINE_NS / answer.ns,
+                                                .low = 0.98 * DEFAULT_BASELINE_NS / answer.ns,
+                                                .high = 1.02 * DEFAULT_BASELINE_NS / answer.ns,
                                                 .code = code_of(&answer)};
         if (call->report.best_point < 0 || answer.ns < reports[call->report.best_point].median_ns)
             call->report.best_point = (int64_t)i;

@@ -434,16 +434,16 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
 struct share {
     size_t diagnostics, checks, workloads, bottlenecks, counters, remarks, points, stages, warnings,
         kernels, plans, review;
-    size_t log, output, patch, assembly; /* bytes */
+    size_t log, output, patch, assembly, sweep; /* bytes */
     bool has_context,
         has_passed; /* source lines of diagnostics; checks that passed, and the command */
 };
 
 static const struct share shares[] = {
-    {1, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 1, 0, 200, 300, 300, false, false},
-    {5, 6, 16, 3, 36, 8, 10, 8, 4, 8, 8, 4, 1500, 3000, 4000, 5000, true, false},
+    {1, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 1, 0, 200, 300, 300, 150, false, false},
+    {5, 6, 16, 3, 36, 8, 10, 8, 4, 8, 8, 4, 1500, 3000, 4000, 5000, 1800, true, false},
     {20, 200, 128, 16, 256, 200, 256, HONE_LIMIT_STAGE_ROWS, 64, 64, 64, HONE_LIMIT_REVIEW_ROWS,
-     20000, 20000, 30000, HONE_LIMIT_ASSEMBLY_BYTES, true, true},
+     20000, 20000, 30000, HONE_LIMIT_ASSEMBLY_BYTES, 20000, true, true},
 };
 
 struct count {
@@ -548,6 +548,7 @@ static void apply_share(const struct share *share, struct hone_pool *pool,
     out->output = hone_plain_cut(pool, out->output, share->output);
     out->patch = hone_plain_cut(pool, out->patch, share->patch);
     out->assembly = hone_plain_lines(pool, out->assembly, share->assembly);
+    out->sweep = hone_plain_lines(pool, out->sweep, share->sweep);
     if (!share->has_context) {
         drop_contexts(out, pool);
         drop_box(out, pool);
@@ -581,6 +582,7 @@ static struct share halved(struct share share)
     share.log = share.log > 200 ? share.log / 2 : 0;
     share.output = share.output > 200 ? share.output / 2 : share.output;
     share.assembly = share.assembly > 200 ? share.assembly / 4 * 3 : share.assembly;
+    share.sweep = share.sweep > 200 ? share.sweep / 4 * 3 : share.sweep;
     share.patch = share.patch > 200 ? share.patch / 2 : share.patch;
     share.has_context = share.has_context && share.diagnostics > 2;
     return share;

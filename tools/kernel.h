@@ -50,7 +50,7 @@ struct hone_kernel_out {
     struct hone_array kernels; /* of hone_kernel_report */
     struct hone_strs plans;
     const char *counters_note;
-    const char *compiler, *command, *log, *output, *kept, *patch;
+    const char *compiler, *command, *log, *output, *kept, *sweep, *patch;
     struct hone_json *claimable;         /* a boolean; NULL: not confirmed */
     const char *rests_on, *beyond_bound; /* tools/rests_text.h */
     const char *rests_short;             /* stands for rests_on where there is little room */

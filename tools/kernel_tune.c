@@ -6,10 +6,12 @@
  * on its own, and that becomes the commit. */
 #include "tools/kernel.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "tools/evaluate_text.h"
 #include "tools/format/options.h"
+#include "workspace/base/text.h"
 
 static const struct hone_field in_fields[] = {
     HONE_KERNEL_IN_SOURCE,
@@ -29,7 +31,8 @@ static const struct hone_field out_fields[] = {
     HONE_OUT_(kept, .help = "The setting that was kept."),
     HONE_OUT_(n_settings, .help = "Settings that were tried."),
     HONE_OUT_(points, HONE_OF(struct hone_point_report, hone_point_report_fields),
-              .help = "The sweep, best first: short timings, good for ranking only."),
+              .help = "The sweep, best first: short timings, good for ranking only; detail full."),
+    HONE_OUT_(sweep, .help = "The same, a line a setting: ns, ratio [its 95 % interval]."),
 };
 
 /* `tunables` fixes those that it names; the others are swept. */
@@ -100,6 +103,49 @@ static const char *setting_text(const struct hone_array *tunables, const struct 
     const char *t = hone_tunables_text(tunables, pool), *f = hone_flags_text(flags, pool);
 
     return hone_pool_printf(pool, "%s%s%s", t, t[0] != '\0' && f[0] != '\0' ? " " : "", f);
+}
+
+/* A line a setting, for an answer; what failed has its reason. */
+static const char *sweep_text(const struct hone_array *points, struct hone_pool *pool)
+{
+    const struct hone_point_report *p = points->v;
+    const char *text = "";
+
+    for (size_t i = 0; i < points->n; i++) {
+        const char *end = hone_reason_name(p[i].reason);
+        if (p[i].reason == HONE_REASON_SCREENED && p[i].low > 0)
+            end = hone_pool_printf(pool, "%.0f ns %.3gx [%.3g, %.3g]", p[i].median_ns, p[i].ratio,
+                                   p[i].low, p[i].high);
+        else if (p[i].reason == HONE_REASON_SCREENED)
+            end = hone_pool_printf(pool, "%.0f ns", p[i].median_ns);
+        else if (p[i].detail != NULL)
+            end = hone_pool_printf(pool, "%s, %s", end, hone_plain_line(pool, p[i].detail, 80));
+        text = hone_pool_printf(pool, "%s%s: %s\n", text,
+                                setting_text(&p[i].tunables, &p[i].flags, pool), end);
+    }
+    return text;
+}
+
+/* How far the sweep's ratios can be believed, and how many settings they do not tell from the best;
+ * "": no interval is known. */
+static const char *doubt_text(const struct hone_array *points, struct hone_pool *pool)
+{
+    const struct hone_point_report *p = points->v;
+    double sum = 0;
+    size_t n = 0, n_alike = 0;
+
+    for (size_t i = 0; i < points->n; i++) {
+        if (!(p[i].low > 0 && p[i].high >= p[i].low))
+            continue;
+        sum += log(p[i].high / p[i].low) / 2;
+        n++;
+        n_alike += i > 0 && p[i].high >= p[0].low;
+    }
+    if (n == 0)
+        return "";
+    return hone_pool_printf(pool,
+                            "the sweep's ratios are good to %.2g %%: %zu others may be as fast; ",
+                            100 * (exp(sum / (double)n) - 1), n_alike);
 }
 
 static const char *table_text(const struct hone_array *points, struct hone_pool *pool)
@@ -205,11 +251,15 @@ static void say_no_gain(struct hone_tool_ctx *ctx, const char *parent, size_t n_
 }
 
 /* What the winner's own evaluation found; without a commit it did not beat the parent. */
-static void say_kept(struct hone_tool_ctx *ctx, size_t n_settings, struct hone_kernel_out *out)
+static void say_kept(struct hone_tool_ctx *ctx, const struct hone_array *table,
+                     struct hone_kernel_out *out)
 {
+    size_t n_settings = table->n;
+
     if (out->head.commit != NULL || !hone_lost_to_parent(out->vs_parent)) {
-        out->head.summary = hone_pool_printf(ctx->pool, "kept %s of %zu settings; %s", out->kept,
-                                             n_settings, out->head.summary);
+        out->head.summary =
+            hone_pool_printf(ctx->pool, "kept %s of %zu settings; %s%s", out->kept, n_settings,
+                             doubt_text(table, ctx->pool), out->head.summary);
         return;
     }
     out->head.summary = hone_pool_printf(
@@ -251,9 +301,12 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
             return rc;
         hone_kernel_fill(ctx, &winner, out);
         out->kept = setting_text(&points->tunables, &points->flags, ctx->pool);
-        say_kept(ctx, table.n, out);
+        say_kept(ctx, &table, out);
     }
-    out->points = table;
+    bool is_full = strcmp(in->detail, "full") == 0;
+    out->points = is_full ? table : (struct hone_array){.n = 0};
+    if (!is_full)
+        out->sweep = sweep_text(&table, ctx->pool);
     out->n_settings = (int64_t)table.n;
     out->task = hone_pool_strdup(ctx->pool, call.task->name);
     hone_kernel_fit(ctx, out_fields, HONE_COUNTOF(out_fields), in->detail, out);

@@ -254,6 +254,8 @@ const struct hone_field hone_point_report_fields[HONE_POINT_REPORT_N_FIELDS] = {
     ROWS(struct hone_point_report, medians, HONE_LIMIT_WORKLOADS, struct hone_point_median,
          point_median_fields, .help = "By workload, where several were timed."),
     FIGURE(struct hone_point_report, ratio, .help = "Against the baseline."),
+    FIGURE(struct hone_point_report, low, .help = "95 % interval, lower end."),
+    FIGURE(struct hone_point_report, high, .help = "95 % interval, upper end."),
     WORD(struct hone_point_report, code, .help = "Word for the machine code."),
 };
 

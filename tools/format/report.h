@@ -146,8 +146,8 @@ struct hone_point_report {
     const char *detail; /* of one that failed; NULL: none */
     double median_ns;
     struct hone_array medians; /* of struct hone_point_median */
-    double ratio;
-    const char *code; /* as in hone_build_report; NULL: not built */
+    double ratio, low, high;   /* against the baseline, with its 95 % interval */
+    const char *code;          /* as in hone_build_report; NULL: not built */
 };
 
 /* The class of a profile that others disturbed; such a profile is no answer to keep. */
@@ -320,7 +320,7 @@ struct hone_report {
 #define HONE_REMARK_N_FIELDS        3
 #define HONE_CHECK_N_FIELDS         10
 #define HONE_RATIO_N_FIELDS         8
-#define HONE_POINT_REPORT_N_FIELDS  8
+#define HONE_POINT_REPORT_N_FIELDS  10
 #define HONE_BOTTLENECK_N_FIELDS    5
 #define HONE_COUNTER_N_FIELDS       6
 #define HONE_STAGE_N_FIELDS         3

@@ -59,6 +59,8 @@ static int try_point(struct hone_judge *judge, const struct hone_point *point, s
                                          .flags = point->flags,
                                          .median_ns = (double)NAN,
                                          .ratio = (double)NAN,
+                                         .low = (double)NAN,
+                                         .high = (double)NAN,
                                          .code = hone_pool_strdup(judge->pool, word)};
     report->reason = hone_outcome_is_good(&end) ? HONE_REASON_SCREENED : end.reason;
     if (!hone_outcome_is_good(&end) && end.detail[0] != '\0')
@@ -67,7 +69,11 @@ static int try_point(struct hone_judge *judge, const struct hone_point *point, s
         const struct hone_ratio *ratio = hone_report_ratio(judge->report, "baseline");
         report->median_ns = geometric_median(judge);
         report->medians = medians_of(judge);
-        report->ratio = ratio != NULL ? ratio->ratio : (double)NAN;
+        if (ratio != NULL) {
+            report->ratio = ratio->ratio;
+            report->low = ratio->low;
+            report->high = ratio->high;
+        }
     }
     return 0;
 }
