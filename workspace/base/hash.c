@@ -8,6 +8,7 @@
 
 _Static_assert(sizeof(SHA2_CTX) <= sizeof(((struct hone_hasher *)0)->state),
                "state holds SHA2_CTX");
+_Static_assert(SHA256_DIGEST_LENGTH == HONE_HASH_BYTES, "libmd's digest is a hash");
 _Static_assert(_Alignof(SHA2_CTX) <= 16, "state is aligned for SHA2_CTX");
 
 static void to_hex(char *text, const unsigned char *bytes, size_t n)
@@ -20,13 +21,18 @@ static void to_hex(char *text, const unsigned char *bytes, size_t n)
     text[2 * n] = '\0';
 }
 
-void hone_hash(const void *bytes, size_t len, char ret_hex[HONE_HASH_TEXT_BYTES])
+void hone_hash_bytes(const void *bytes, size_t len, unsigned char ret[HONE_HASH_BYTES])
 {
     SHA2_CTX ctx;
-    unsigned char digest[SHA256_DIGEST_LENGTH];
     SHA256Init(&ctx);
     SHA256Update(&ctx, len ? bytes : (const void *)"", len);
-    SHA256Final(digest, &ctx);
+    SHA256Final(ret, &ctx);
+}
+
+void hone_hash(const void *bytes, size_t len, char ret_hex[HONE_HASH_TEXT_BYTES])
+{
+    unsigned char digest[HONE_HASH_BYTES];
+    hone_hash_bytes(bytes, len, digest);
     to_hex(ret_hex, digest, sizeof(digest));
 }
 

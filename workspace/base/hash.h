@@ -18,6 +18,9 @@
 #define HONE_HASH_TEXT_BYTES 65 /* 64 hex digits and NUL */
 
 void hone_hash(const void *bytes, size_t len, char ret_hex[HONE_HASH_TEXT_BYTES]);
+/* The same number as it is. */
+#define HONE_HASH_BYTES 32
+void hone_hash_bytes(const void *bytes, size_t len, unsigned char ret[HONE_HASH_BYTES]);
 
 /* Incremental: parts are framed (length then bytes), so that ("ab","c") and ("a","bc") differ. */
 struct hone_hasher {

@@ -73,13 +73,12 @@ void hone_gen_free(struct hone_gen *gen)
 /* The first words of a SHA-256; at most four. */
 static void hash_words(const void *bytes, size_t len, uint64_t *ret, int n)
 {
-    char hex[HONE_HASH_TEXT_BYTES];
-    hone_hash(bytes, len, hex);
+    unsigned char digest[HONE_HASH_BYTES];
+    hone_hash_bytes(bytes, len, digest);
     for (int i = 0; i < n; i++) {
-        char part[17];
-        memcpy(part, hex + 16 * i, 16);
-        part[16] = '\0';
-        ret[i] = strtoull(part, NULL, 16);
+        ret[i] = 0;
+        for (int k = 0; k < 8; k++)
+            ret[i] = ret[i] << 8 | digest[8 * i + k];
     }
 }
 
