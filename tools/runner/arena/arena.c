@@ -106,20 +106,22 @@ static int fail(struct arena *arena, enum hone_helper_step step, int native)
     return -1;
 }
 
-static int map_tensor(struct arena *arena, int64_t set, int64_t tensor, char **ret_content)
+static char *room_of(const struct arena *arena, int64_t set, int64_t tensor)
+{
+    return arena->inputs_and_outputs + set * arena->layout.map_stride +
+           arena->layout.map_at[tensor];
+}
+
+static int map_room(struct arena *arena, int64_t set, int64_t tensor)
 {
     const struct hone_layout *layout = &arena->layout;
     bool is_input = tensor < layout->n_inputs;
-    char *at = arena->inputs_and_outputs + set * layout->map_stride + layout->map_at[tensor];
     int fd = is_input ? HONE_CONTROL_INPUTS : HONE_CONTROL_OWN;
     int protection = is_input ? PROT_READ : PROT_READ | PROT_WRITE;
     void *got =
-        mmap(at, (size_t)layout->room[tensor], protection, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
-             fd, hone_layout_file_at(layout, set, tensor));
-    if (got == MAP_FAILED)
-        return fail(arena, HONE_HELPER_MAP, errno);
-    *ret_content = at + hone_layout_content_at(layout, set, tensor);
-    return 0;
+        mmap(room_of(arena, set, tensor), (size_t)layout->room[tensor], protection,
+             MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, hone_layout_file_at(layout, set, tensor));
+    return got == MAP_FAILED ? fail(arena, HONE_HELPER_MAP, errno) : 0;
 }
 
 static double float_bits(int32_t type, double value)
@@ -164,30 +166,58 @@ static int make_args(const struct hone_control *control, char *const *contents,
 
 static int map_all(struct arena *arena)
 {
-    const struct hone_control *control = arena->control;
     if (arena->inputs_and_outputs != NULL)
         munmap(arena->inputs_and_outputs, (size_t)arena->range_bytes);
     arena->inputs_and_outputs = NULL;
-    arena->layout = control->layout;
     arena->range_bytes = arena->layout.n_sets * arena->layout.map_stride + HONE_BUFFERS_PAGE;
     char *range = mmap(NULL, (size_t)arena->range_bytes, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED)
         return fail(arena, HONE_HELPER_RESERVE, errno);
     arena->inputs_and_outputs = range;
+    for (int64_t set = 0; set < arena->layout.n_sets; set++)
+        for (int64_t t = 0; t < arena->layout.n_inputs + arena->layout.n_outputs; t++) {
+            int code = map_room(arena, set, t);
+            if (code != 0)
+                return code;
+        }
+    return 0;
+}
+
+static char *content_of(const struct arena *arena, int64_t set, int64_t tensor)
+{
+    return room_of(arena, set, tensor) + hone_layout_content_at(&arena->layout, set, tensor);
+}
+
+static int make_all_args(struct arena *arena)
+{
     free(arena->args);
     arena->args = hone_calloc((size_t)arena->layout.n_sets, sizeof *arena->args);
     for (int64_t set = 0; set < arena->layout.n_sets; set++) {
         char *contents[HONE_LIMIT_TENSORS];
-        for (int64_t t = 0; t < arena->layout.n_inputs + arena->layout.n_outputs; t++) {
-            int code = map_tensor(arena, set, t, &contents[t]);
-            if (code != 0)
-                return code;
-        }
-        if (make_args(control, contents, &arena->args[set]) != 0)
+        for (int64_t t = 0; t < arena->layout.n_inputs + arena->layout.n_outputs; t++)
+            contents[t] = content_of(arena, set, t);
+        if (make_args(arena->control, contents, &arena->args[set]) != 0)
             return fail(arena, HONE_HELPER_ARGS, E2BIG);
     }
     return 0;
+}
+
+/* Only the bytes of contents may differ: another size on the same buffers. */
+static bool has_same_rooms(const struct hone_layout *mapped, const struct hone_layout *wanted)
+{
+    struct hone_layout like = *mapped;
+    memcpy(like.bytes, wanted->bytes, sizeof like.bytes);
+    return memcmp(&like, wanted, sizeof like) == 0;
+}
+
+static int take_layout(struct arena *arena)
+{
+    const struct hone_layout wanted = arena->control->layout;
+    bool is_mapped = arena->inputs_and_outputs != NULL && has_same_rooms(&arena->layout, &wanted);
+    arena->layout = wanted;
+    int code = is_mapped ? 0 : map_all(arena);
+    return code == 0 ? make_all_args(arena) : code;
 }
 
 #define I8  int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t
@@ -293,7 +323,7 @@ static int serve(struct arena *arena)
         int code = 0;
         switch (arena->control->command) {
         case HONE_CONTROL_MAP:
-            code = map_all(arena);
+            code = take_layout(arena);
             break;
         case HONE_CONTROL_CALL:
             if (arena->control->is_beside != 0)
