@@ -167,6 +167,37 @@ is_wanted() { # is_wanted WANT ANSWER
     return 1
 }
 
+# told_of STAGES: sets told, where it is kept that the program of the last call was found good in such a job. The report's word
+# "code" stands for the program: same instructions, same constants, same imports.
+told_of() {
+    told=$ROOT/told/none
+    code=$(json_get code <"$call/report.json" 2>/dev/null)
+    [ -z "$code" ] || told=$ROOT/told/$(echo "$pack $workload ${tier:-decide} $1 $code" | tr '/ ' '+_')
+}
+
+# judge_twin NAME STAGES: like judge. With QUICK a program that was found good is not judged again in the same job: most twins
+# are the textbook kernel. It is built, which tells.
+judge_twin() {
+    if [ -z "${QUICK:-}" ] || [ "$kind" = timed ] || [ -n "$says" ]; then
+        judge "$1" "$suffix" "$twin" "$task" "$variant" "${tier:-decide}" "$workload" "$2"
+        return
+    fi
+    judge "$1" "$suffix" "$twin" "$task" "$variant" "${tier:-decide}" "$workload" build
+    is_good "$answer" || return
+    told_of "$2"
+    if [ -e "$told" ]; then
+        read -r answer <"$told"
+        return
+    fi
+    judge "$1" "$suffix" "$twin" "$task" "$variant" "${tier:-decide}" "$workload" "$2"
+    keep_told
+}
+
+keep_told() {
+    [ "$told" != "$ROOT/told/none" ] && is_good "$answer" || return 0
+    echo "$answer" >"$told.$$" && mv "$told.$$" "$told"
+}
+
 parent_word() { # of the last call: what its report says of candidate against parent; lost/REASON: nothing, and why
     word=$(grep -o '"against":"parent"[^}]*"word":"[a-z]*"' "$call/report.json" 2>/dev/null | tail -n 1 | sed 's/.*"word":"//; s/"//')
     why=$(grep -o "nothing is said against arm 'parent': [a-z ]*" "$call/report.json" 2>/dev/null | head -n 1)
@@ -320,6 +351,8 @@ one() { # one FILE: its lines
     got=$answer
     if [ "$strength" = honest ]; then
         if is_good "$answer"; then line passes; else line "accused" "$summary"; fi
+        told_of "$(echo $stages | sed 's/policy,//')" # a twin's stages are these without the policy
+        keep_told
         return
     fi
     if is_wanted "$want" "$answer"; then word=caught; elif [ "$answer" = inconclusive/loaded ]; then word=undecided; else word=missed; fi
@@ -328,7 +361,7 @@ one() { # one FILE: its lines
     if [ -n "$says" ] && ! grep -qF "$says" "$ROOT/calls/$call_name/report.json"; then word=missed why="it does not say '$says': $summary"; fi
     if [ -n "$says" ] || [ $kind = timed ]; then :; elif [ "$suffix" = cu ] && [ -n "${EMULATED:-}" ]; then stages=build,smoke; else stages=build,smoke,verify; fi
     first=$took baseline=
-    judge "$suffix-$name-clean" "$suffix" "$twin" "$task" "$variant" "${tier:-decide}" "$workload" $stages
+    judge_twin "$suffix-$name-clean" $stages
     took=$((first + took))
     if [ -n "$says" ] && grep -qF "$says" "$ROOT/calls/$suffix-$name-clean/report.json"; then answer=says summary="of the twin it says '$says'"; fi
     if cmp -s "$file" "$twin"; then
@@ -366,7 +399,7 @@ if [ -n "${KEEP:-}" ]; then
     mkdir -p "$KEEP/calls"
     ln -s "$(realpath "$KEEP/calls")" "$ROOT/calls"
 fi
-mkdir -p "$ROOT/calls" "$ROOT/cache" "$ROOT/packs"
+mkdir -p "$ROOT/calls" "$ROOT/cache" "$ROOT/packs" "$ROOT/told"
 for pack in tests/judge/packs/*/ workspace/packs/*/; do
     [ -e "$pack/task.json" ] && [ ! -e "$ROOT/packs/$(basename "$pack")" ] && cp -r "$pack" "$ROOT/packs/"
 done
@@ -376,8 +409,9 @@ done
 list() {
     : >"$ROOT/untimed.$2"
     : >"$ROOT/timed.$2"
-    files=$(ls tests/adversaries/"$1"/*."$2" tests/honest/"$1"/*."$2" tests/judge/packs/*/kernels/naive."$2" \
-        workspace/packs/*/kernels/naive."$2" 2>/dev/null)
+    # Honest kernels first: what they are found to be holds for twins that are the same program.
+    files=$(ls tests/honest/"$1"/*."$2" tests/judge/packs/*/kernels/naive."$2" workspace/packs/*/kernels/naive."$2" 2>/dev/null
+        ls tests/adversaries/"$1"/*."$2" 2>/dev/null)
     [ -n "$files" ] || return 0
     # shellcheck disable=SC2086 # a list of names without blanks
     heads $files >"$ROOT/heads"
