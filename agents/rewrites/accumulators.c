@@ -16,7 +16,7 @@ static bool is_fit(const struct hone_coder_input *in, const struct hone_c_loop *
     return l->is_innermost && !l->is_fallback && !l->is_small && l->is_canonical &&
            l->is_unit_step && l->declares_var && !l->has_parallel &&
            !strstr(l->var->type, "unsigned") && hone_c_is_parallel(&in->nest, l, &why) &&
-           hone_c_reductions(l, r, &n) && n > 0;
+           hone_c_reductions(l, r, &n) && n > 0 && hone_may_regroup(in, l);
 }
 
 /* Bounds that come from memory (rows of a sparse matrix) mean short loops. */

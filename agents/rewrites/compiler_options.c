@@ -14,7 +14,8 @@
 static size_t site_of(const struct hone_coder_input *in, const char *option, const char *evidence,
                       struct hone_coder_site *ret, size_t max)
 {
-    if (max == 0 || strstr(in->tree->source, option))
+    if (max == 0 || strstr(in->tree->source, option) ||
+        (strcmp(option, "fast-math") == 0 && hone_rounds_as_written(in)))
         return 0;
     const struct hone_c_node *f = in->nest.function;
     ret[0] = hone_site(f, f->begin, f->end, option);

@@ -12,7 +12,7 @@ static bool is_simd_loop(const struct hone_coder_input *in, const struct hone_c_
 {
     const char *why;
     return l->is_innermost && !l->has_simd && (l->has_parallel || l->begin == l->node->begin) &&
-           hone_c_is_parallel(&in->nest, l, &why);
+           hone_c_is_parallel(&in->nest, l, &why) && hone_may_regroup(in, l);
 }
 
 static bool wants_restrict(const struct hone_coder_input *in)

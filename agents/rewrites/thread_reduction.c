@@ -14,7 +14,7 @@ static bool is_fit(const struct hone_coder_input *in, const struct hone_c_loop *
     const char *why;
     return l->depth == 0 && l->is_canonical && l->is_unit_step && l->declares_var &&
            !l->has_parallel && hone_c_is_parallel(&in->nest, l, &why) &&
-           hone_c_reductions(l, r, &n) && n > 0;
+           hone_c_reductions(l, r, &n) && n > 0 && hone_may_regroup(in, l);
 }
 
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)

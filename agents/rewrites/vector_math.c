@@ -51,6 +51,8 @@ static const struct hone_c_node *next_call(const struct hone_coder_input *in,
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
 {
     const struct hone_c_node *f = in->nest.function;
+    if (hone_rounds_as_written(in))
+        return 0;
     for (size_t i = 0; i < HONE_COUNTOF(functions) && max > 0; i++) {
         if (!next_call(in, NULL, functions[i].call) || strstr(in->tree->source, functions[i].name))
             continue;

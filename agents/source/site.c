@@ -115,6 +115,25 @@ const char *hone_coder_source(const struct hone_coder_input *in)
     return in->written ? in->written->tree->source : in->tree->source;
 }
 
+bool hone_rounds_as_written(const struct hone_coder_input *in)
+{
+    return strstr(hone_coder_source(in), "optimize(\"fp-contract=off\")") != NULL;
+}
+
+bool hone_may_regroup(const struct hone_coder_input *in, const struct hone_c_loop *loop)
+{
+    struct hone_c_reduction r[HONE_C_MAX_REDUCTIONS];
+    size_t n = 0;
+    if (!hone_rounds_as_written(in))
+        return true;
+    hone_c_reductions(loop, r, &n);
+    for (size_t i = 0; i < n; i++)
+        if (r[i].op[0] != 'm' &&
+            (strstr(r[i].var->type, "float") || strstr(r[i].var->type, "double")))
+            return false;
+    return true;
+}
+
 void hone_coder_locate(const struct hone_coder_input *in, struct hone_coder_site *s)
 {
     char hex[HONE_HASH_TEXT_BYTES];

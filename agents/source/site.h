@@ -53,6 +53,11 @@ int hone_coder_read(struct hone_c_parser *parser, const char *target, const char
                     struct hone_err *err);
 /* The whole text as it was written. */
 const char *hone_coder_source(const struct hone_coder_input *in);
+/* Does the text ask that every operation rounds as it stands there, as packs do whose integers a
+ * rounding decides? Rules then regroup no floats. */
+bool hone_rounds_as_written(const struct hone_coder_input *in);
+/* May the loop's sums and products be regrouped? Not those of floats in such a text. */
+bool hone_may_regroup(const struct hone_coder_input *in, const struct hone_c_loop *loop);
 /* Fills in lines and anchor of a site from its text range. */
 void hone_coder_locate(const struct hone_coder_input *in, struct hone_coder_site *site);
 /* Makes it all of a source; hash: what its anchor is taken from. */

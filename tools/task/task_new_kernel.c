@@ -266,11 +266,19 @@ static bool is_called(const struct hone_c_tokens *t, const struct hone_c_definit
     return false;
 }
 
+/* Kernels of the same order then round alike, however they are compiled. Rules know it by this. */
+static const char rounds_as_written[] =
+    "/* A rounding decides integers here: no product is fused with a sum, in no version. */\n"
+    "#ifdef __clang__\n#pragma STDC FP_CONTRACT OFF\n#else\n"
+    "#pragma GCC optimize(\"fp-contract=off\")\n#endif\n";
+
 int hone_new_kernel(struct hone_new_work *w, struct hone_buf *buf)
 {
     struct hone_c_tokens t;
     struct hone_c_definition d;
     size_t at = 0;
+    if (!w->cuda && hone_new_is_rounded(w))
+        hone_buf_str(buf, rounds_as_written);
     if (is_hone_order(w)) {
         hone_buf_str(buf, w->source);
         return 0;

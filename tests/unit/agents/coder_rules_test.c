@@ -605,6 +605,47 @@ START_TEST(fast_math_is_the_option)
 }
 END_TEST
 
-UNIT_MAIN("coder_rules", fast_math_is_the_option, tiles_hold_their_sums,
+/* A text that rounds as it is written keeps its sums of floats; other reductions are free. */
+START_TEST(rounding_is_exact)
+{
+    static const char head[] = "#pragma GCC optimize(\"fp-contract=off\")\n",
+                      sum[] = "#include <math.h>\n"
+                              "void sum(const float *x, int *y, long n)\n{\nfloat s = 0;\n"
+                              "for (long i = 0; i < n; i++) s += expf(x[i]);\ny[0] = s > 2;\n}\n",
+                      counts[] = "void counts(const float *x, int *y, long n)\n{\n"
+                                 "int s = 0; float m = 0;\n"
+                                 "for (long i = 0; i < n; i++) {\nif (x[i] > 1) s++;\n"
+                                 "m = x[i] > m ? x[i] : m;\n}\ny[0] = s; y[1] = m > 3;\n}\n";
+    static const struct {
+        const char *rule;
+        bool of_sum, of_counts; /* is it offered, where the text keeps its rounding? */
+    } rows[] = {{"fast_math", false, false},       {"vector_math", false, false},
+                {"accumulators", false, true},     {"simd_inner", false, true},
+                {"thread_reduction", false, true}, {"unroll_loops", true, true}};
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++)
+        for (int is_exact = 0; is_exact < 2; is_exact++)
+            for (int is_sum = 0; is_sum < 2; is_sum++) {
+                struct hone_coder_input in;
+                struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+                const char *text =
+                    hone_pool_printf(pool, "%s%s", is_exact ? head : "", is_sum ? sum : counts);
+                ck_assert_int_eq(hone_coder_read(parser, "cpu", text, is_sum ? "sum" : "counts",
+                                                 pool, &in, NULL),
+                                 0);
+                const struct hone_rewrite *rule = hone_rewrite_find(rows[i].rule);
+                size_t n = hone_coder_sites(rule, &in, sites);
+                bool any = n > 0 && !sites[0].is_weak;
+                if (is_exact)
+                    ck_assert_msg(any == (is_sum ? rows[i].of_sum : rows[i].of_counts), "%s\n%s",
+                                  rows[i].rule, text);
+                else if (is_sum)
+                    ck_assert_msg(any, "%s\n%s", rows[i].rule, text);
+            }
+}
+END_TEST
+
+UNIT_MAIN("coder_rules", rounding_is_exact, fast_math_is_the_option, tiles_hold_their_sums,
           every_rewrite_keeps_the_answer, chains_keep_the_answer, normal_form,
           a_sum_in_memory_is_a_chain, threads_go_to_the_deepest_nest, collapsed_loops_stay_together)

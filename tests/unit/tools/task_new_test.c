@@ -86,6 +86,10 @@ static const struct {
     {.source = "void first(const float *x, float *out, long n) { out[0] = x[n - 1]; }",
      .shapes = {"x[n]", "out[]"},
      .signature = "void first(const float *x, float *out, int64_t n)"},
+    /* a rounding decides the integers */
+    {.source = "void steps(const float *x, int *out, int n) { for (int i = 0; i < n; i++) "
+               "out[i] = x[i] * x[i] + x[0] > 0.5f; }",
+     .signature = "void steps(const float *x, int32_t *out, int64_t n)"},
     {.source = "void three(const float *x, float *out, long n) { for (long i = 0; i < n; i++) "
                "out[i] = x[3*i]; }",
      .shapes = {"x[n, 3]", "out[n]"},
@@ -98,6 +102,15 @@ static size_t count(const char *const *list, size_t max)
     while (n < max && list[n])
         n++;
     return n;
+}
+
+/* Kernels of integers that floats decide round as they are written; no others. */
+static bool keeps_rounding(const struct hone_task *task, const char *text)
+{
+    bool is_rounded = !hone_dtype_is_float(task->outputs[0].dtype), has_float = false;
+    for (size_t i = 0; i < task->n_inputs; i++)
+        has_float = has_float || hone_dtype_is_float(task->inputs[i].dtype);
+    return (strstr(text, "optimize(\"fp-contract=off\")") != NULL) == (is_rounded && has_float);
 }
 
 static void check_pack(const char *dir, const char *signature, bool is_sum)
@@ -113,6 +126,7 @@ static void check_pack(const char *dir, const char *signature, bool is_sum)
     ck_assert_int_eq(hone_task_oracle_source(task, &oracle, NULL), 0);
     compiles("", naive);
     compiles(preamble, oracle);
+    ck_assert_msg(keeps_rounding(task, naive) && keeps_rounding(task, oracle), "%s", naive);
     for (size_t b = 0; b < hone_n_bad_kernels; b++) {
         char *bad = hone_bad_kernels[b].make(task, naive);
         if (bad)
