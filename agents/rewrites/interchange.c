@@ -94,6 +94,7 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
         const struct hone_c_loop *inner =
             hone_c_loop_of(&in->nest, hone_c_only_stmt(l->node->body));
         if (!inner || !is_free(inner) || !are_bounds_apart(l, inner) || !inner->is_innermost ||
+            !hone_may_regroup(in, l) ||
             unit_minus_far(in, inner->node->body, l->var) <=
                 unit_minus_far(in, inner->node->body, inner->var))
             continue;

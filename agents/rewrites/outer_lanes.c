@@ -119,13 +119,23 @@ static bool is_again(const struct lanes *l, const struct hone_c_node *expr)
     return is_arithmetic(l, expr, true);
 }
 
+/* Would the loop's counter hide a name that each lane has around it? */
+static bool hides_name(const struct lanes *l, const struct hone_c_loop *loop)
+{
+    for (size_t i = 0; i < l->n_names; i++)
+        if (strcmp(l->names[i]->name, loop->var->name) == 0)
+            return true;
+    return strcmp(l->loop->var->name, loop->var->name) == 0;
+}
+
 /* A loop that all lanes go through together; NULL: not one. */
 static const struct hone_c_loop *shared_loop(const struct lanes *l, const struct hone_c_node *stmt)
 {
     const struct hone_c_loop *loop =
         stmt->kind == HONE_C_FOR ? hone_c_loop_of(&l->in->nest, stmt) : NULL;
     if (!loop || !loop->declares_var || !(loop->is_canonical || loop->counts_down) ||
-        !is_uniform(l, loop->lower) || !is_uniform(l, loop->upper) || l->n_shared == MAX_LOCALS)
+        !is_uniform(l, loop->lower) || !is_uniform(l, loop->upper) || l->n_shared == MAX_LOCALS ||
+        hides_name(l, loop))
         return NULL;
     const struct hone_c_node *body = stmt->body;
     const struct hone_c_node *s = body->kind == HONE_C_COMPOUND ? body->first : body;
@@ -273,11 +283,15 @@ static size_t find_held(struct lanes *l, struct held *all, size_t *n, const char
     return k;
 }
 
+/* A pointer that was set somewhere may point anywhere. */
 static bool is_written(const struct lanes *l, const struct hone_c_node *root)
 {
-    for (size_t i = 0; i < l->n_accesses; i++)
-        if (l->accesses[i].is_write && (l->accesses[i].root == root || !l->accesses[i].root))
+    for (size_t i = 0; i < l->n_accesses; i++) {
+        const struct hone_c_node *to = l->accesses[i].root;
+        if (l->accesses[i].is_write &&
+            (to == root || !to || (to->kind == HONE_C_VAR && strchr(to->type, '*'))))
             return true;
+    }
     return false;
 }
 
@@ -286,7 +300,7 @@ static bool is_always_reached(const struct hone_c_node *loop, const struct hone_
 {
     for (const struct hone_c_node *n = node, *p = n->parent; p && p != loop; n = p, p = p->parent)
         if (p->kind == HONE_C_IF || p->kind == HONE_C_CONDITIONAL || p->kind == HONE_C_WHILE ||
-            (p->kind == HONE_C_FOR && n == p->body && p != loop) ||
+            p->kind == HONE_C_OTHER || (p->kind == HONE_C_FOR && n == p->body && p != loop) ||
             (p->kind == HONE_C_BINARY && (strcmp(p->op, "&&") == 0 || strcmp(p->op, "||") == 0)))
             return false;
     return true;
@@ -302,15 +316,38 @@ static const struct hone_c_node *skip_of(const struct lanes *l, const struct hon
     return only && only->kind == HONE_C_JUMP && is_word(l, only, "continue") ? stmt->first : NULL;
 }
 
-/* Do all lanes at once jump over the rest of an iteration in front of the node? */
-static bool is_behind_skip(const struct lanes *l, const struct hone_c_loop *loop,
+/* `if (i == k) continue;`, of the lane's counter and the shared one: the others read the element. */
+static bool skips_one_lane(const struct lanes *l, const struct hone_c_loop *loop,
+                           const struct hone_c_node *jump)
+{
+    const struct hone_c_node *s = jump->parent;
+    s = s && s->kind == HONE_C_COMPOUND ? s->parent : s;
+    const struct hone_c_node *c = s && s->kind == HONE_C_IF ? skip_of(l, s) : NULL;
+    c = c ? hone_c_strip(c) : NULL;
+    if (!c || c->kind != HONE_C_BINARY || strcmp(c->op, "==") != 0 ||
+        c->first->kind != HONE_C_REF || c->last->kind != HONE_C_REF)
+        return false;
+    const struct hone_c_node *a = c->first->decl, *b = c->last->decl;
+    return (a == l->loop->var && b == loop->var) || (b == l->loop->var && a == loop->var);
+}
+
+/* May a jump in front of the node leave it out? */
+static bool is_jumped_over(const struct lanes *l, const struct hone_c_loop *loop,
                            const struct hone_c_node *node)
 {
-    const struct hone_c_node *s = loop->node->body;
-    for (s = s->kind == HONE_C_COMPOUND ? s->first : NULL; s && s->begin < node->begin; s = s->next)
-        if (skip_of(l, s) && is_uniform(l, skip_of(l, s)))
+    const struct hone_c_node *body = loop->node->body;
+    for (const struct hone_c_node *n = body; n && n->begin < node->begin; n = hone_c_walk(body, n))
+        if (n->kind == HONE_C_JUMP && !skips_one_lane(l, loop, n))
             return true;
     return false;
+}
+
+static bool is_addressed(const struct hone_c_node *node)
+{
+    const struct hone_c_node *p = node->parent;
+    while (p && p->kind == HONE_C_PAREN)
+        p = p->parent;
+    return p && p->kind == HONE_C_UNARY && strcmp(p->op, "&") == 0;
 }
 
 /* An element of a parameter that each iteration of the loop reaches. */
@@ -318,7 +355,8 @@ static bool is_steady(const struct lanes *l, const struct hone_c_loop *loop,
                       const struct hone_c_access *a)
 {
     return a->node->kind == HONE_C_SUBSCRIPT && a->root && a->root->kind == HONE_C_PARAM &&
-           is_always_reached(loop->node, a->node) && !is_behind_skip(l, loop, a->node);
+           !is_addressed(a->node) && is_always_reached(loop->node, a->node) &&
+           !is_jumped_over(l, loop, a->node);
 }
 
 /* Two places of one array that are certainly not the same element. */
@@ -357,6 +395,19 @@ static bool is_held(const struct lanes *l, const struct hone_c_loop *loop,
     return true;
 }
 
+static void require(struct lanes *l, const char *what)
+{
+    l->guard = l->guard ? hone_pool_printf(l->in->pool, "%s && %s", l->guard, what) : what;
+}
+
+/* Nothing is read ahead of a shared loop that has no iteration. */
+static void require_iteration(struct lanes *l, const struct hone_c_loop *loop)
+{
+    require(l,
+            hone_pool_printf(l->in->pool, "%s%s < %s", hone_lower_text(l->in, loop),
+                             loop->is_exclusive_below ? " + 1" : "", hone_upper_text(l->in, loop)));
+}
+
 /* Elements that each lane reads again and again are read once, into an array; what is written goes
  * back behind the loop. Returns how many. */
 static size_t hold(struct lanes *l, const struct hone_c_loop *loop, struct held *ret)
@@ -379,6 +430,8 @@ static size_t hold(struct lanes *l, const struct hone_c_loop *loop, struct held 
         hone_c_replace(&l->edits, all[i].node->begin, all[i].node->end,
                        hone_pool_printf(l->in->pool, "%s[%s]", ret[k].name, l->lane));
     }
+    if (n_held > 0)
+        require_iteration(l, loop);
     return n_held;
 }
 
@@ -406,6 +459,18 @@ static void read_uniform(struct lanes *l, const struct hone_c_loop *loop)
 
 /* ---- rows that are read again and again ---- */
 
+/* A lower bound that means the same inside of the loop: a constant, or a name that nothing there
+ * hides. */
+static bool is_lower_plain(const struct hone_c_loop *row)
+{
+    const struct hone_c_node *lower = hone_c_strip(row->lower), *body = row->node->body;
+    for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n))
+        if (lower->kind == HONE_C_REF && n->kind == HONE_C_VAR && n->name && lower->decl &&
+            strcmp(n->name, lower->decl->name) == 0)
+            return false;
+    return lower->kind == HONE_C_CONST || lower->kind == HONE_C_REF;
+}
+
 /* The loop right inside of the shared loop that goes along a row of the lane's own, which the
  * shared loop reads in each iteration; NULL: the access is no such one. */
 static const struct hone_c_loop *row_of(const struct lanes *l, const struct hone_c_loop *loop,
@@ -419,7 +484,8 @@ static const struct hone_c_loop *row_of(const struct lanes *l, const struct hone
     if (!row || !row->is_canonical || !row->declares_var || !row->is_unit_step ||
         !is_uniform(l, row->lower) || !is_uniform(l, row->upper) || !a->index.is_known ||
         is_written(l, a->root) || !is_steady(l, row, a) ||
-        !is_always_reached(loop->node, row->node) || hone_c_uses(a->node, loop->var))
+        !is_always_reached(loop->node, row->node) || is_jumped_over(l, loop, row->node) ||
+        hone_c_uses(a->node, loop->var) || hides_name(l, row) || !is_lower_plain(row))
         return NULL;
     enum hone_c_stride across = hone_c_poly_stride(&a->index, l->loop->var);
     return across == HONE_C_STRIDE_FAR && hone_c_uses(a->node, row->var) ? row : NULL;
@@ -443,11 +509,6 @@ static const char *row_element(const struct lanes *l, const struct packed *p)
     return strcmp(lower, "0") == 0
                ? hone_pool_printf(l->in->pool, "%s[%s][%s]", p->name, var, l->lane)
                : hone_pool_printf(l->in->pool, "%s[%s - %s][%s]", p->name, var, lower, l->lane);
-}
-
-static void require(struct lanes *l, const char *what)
-{
-    l->guard = l->guard ? hone_pool_printf(l->in->pool, "%s && %s", l->guard, what) : what;
 }
 
 static void put_row(struct lanes *l, const struct packed *p, const struct hone_c_access *a)
@@ -489,9 +550,8 @@ static void pack(struct lanes *l, const struct hone_c_loop *loop)
         }
         hone_c_replace(&l->edits, a->node->begin, a->node->end, row_element(l, p));
     }
-    if (l->n_packed > n_before) /* no row is read where the shared loop reads none */
-        require(l, hone_pool_printf(l->in->pool, "%s < %s", hone_lower_text(l->in, loop),
-                                    hone_upper_text(l->in, loop)));
+    if (l->n_packed > n_before)
+        require_iteration(l, loop);
 }
 
 static void put_scope(struct lanes *l, const struct hone_c_node *body);

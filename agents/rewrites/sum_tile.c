@@ -432,7 +432,8 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
     size_t n = 0;
     for (size_t i = 0; i < in->nest.n && n + 1 < max; i++) {
         struct hone_sum_nest nest;
-        if (!hone_sum_nest_of(in, &in->nest.loops[i], &nest) || !is_wanted(&nest))
+        if (hone_rounds_as_written(in) || !hone_sum_nest_of(in, &in->nest.loops[i], &nest) ||
+            !is_wanted(&nest))
             continue;
         for (int variant = can_share(in, &nest) ? THREADS : PLAIN; variant >= PLAIN; variant--) {
             const struct hone_c_loop *rows = nest.rows;

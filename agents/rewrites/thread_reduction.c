@@ -7,6 +7,12 @@
 
 #include <string.h>
 
+/* Is the number of iterations a huge one where it should be below zero? */
+static bool may_wrap(const struct hone_coder_input *in, const struct hone_c_loop *l)
+{
+    return strstr(l->var->type, "unsigned") && strcmp(hone_lower_text(in, l), "0") != 0;
+}
+
 static bool is_fit(const struct hone_coder_input *in, const struct hone_c_loop *l)
 {
     struct hone_c_reduction r[HONE_C_MAX_REDUCTIONS];
@@ -14,7 +20,7 @@ static bool is_fit(const struct hone_coder_input *in, const struct hone_c_loop *
     const char *why;
     return l->depth == 0 && l->is_canonical && l->is_unit_step && l->declares_var &&
            !l->has_parallel && hone_c_is_parallel(&in->nest, l, &why) &&
-           hone_c_reductions(l, r, &n) && n > 0 && hone_may_regroup(in, l);
+           hone_c_reductions(l, r, &n) && n > 0 && hone_may_regroup(in, l) && !may_wrap(in, l);
 }
 
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
@@ -75,12 +81,13 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     const char *text = hone_pool_printf(
         in->pool,
         "{\n%s#pragma omp parallel for schedule(static)%s\nfor (int %s = 0; %s < %s; %s++) {\n%s"
-        "const %s %s_from = %s%s * %s / %s, %s_to = %s%s * (%s + 1) / %s;\n"
+        "const %s %s_from = %s(%s)((long long)%s * %s / %s), "
+        "%s_to = %s(%s)((long long)%s * (%s + 1) / %s);\n"
         "for (%s %s = %s_from; %s < %s_to; %s++) {\n%s\n}\n%s}\n"
         "for (int %s = 0; %s < %s; %s++) {\n%s}\n}",
-        head.data, hone_if_clause(in, l), c, c, chunks, c, start.data, t, v, plus,
-        hone_count_text(in, l), c, chunks, v, plus, hone_count_text(in, l), c, chunks, t, v, v, v,
-        v, v, hone_body_text(&none, l->node->body), keep.data, c, c, chunks, c, foot.data);
+        head.data, hone_if_clause(in, l), c, c, chunks, c, start.data, t, v, plus, t,
+        hone_count_text(in, l), c, chunks, v, plus, t, hone_count_text(in, l), c, chunks, t, v, v,
+        v, v, v, hone_body_text(&none, l->node->body), keep.data, c, c, chunks, c, foot.data);
     hone_c_replace(&e, l->begin, hone_c_stmt_end(in->tree, l->node), text);
     return hone_finish_edits(&e);
 }

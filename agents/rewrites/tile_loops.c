@@ -38,7 +38,8 @@ static bool is_outer(const struct hone_coder_input *in, const struct hone_c_loop
 {
     const char *why;
     return !l->is_fallback && l->is_canonical && l->declares_var && l->is_unit_step &&
-           !l->has_parallel && !l->has_simd && hone_c_is_parallel(&in->nest, l, &why);
+           !l->has_parallel && !l->has_simd && hone_may_regroup(in, l) &&
+           hone_c_is_parallel(&in->nest, l, &why);
 }
 
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)

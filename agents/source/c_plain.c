@@ -103,6 +103,15 @@ static bool drop_functions(const struct hone_coder_input *in, struct hone_c_edit
     return any;
 }
 
+/* A statement whose value nobody takes: no condition, and not the last of ({ ... }). */
+static bool is_by_itself(const struct hone_c_node *n)
+{
+    const struct hone_c_node *p = n->parent;
+    if (p->kind == HONE_C_COMPOUND)
+        return p->parent->kind == HONE_C_FUNCTION || hone_c_is_stmt(p);
+    return (p->kind == HONE_C_IF && n != p->first) || (p->kind == HONE_C_FOR && n == p->body);
+}
+
 /* A scalar that a loop counts up, `n++;` by itself, as the sum that it is: `n += 1;`. */
 static bool count_up(const struct hone_coder_input *in, struct hone_c_edits *edits)
 {
@@ -111,8 +120,7 @@ static bool count_up(const struct hone_coder_input *in, struct hone_c_edits *edi
     for (const struct hone_c_node *n = f; n; n = hone_c_walk(f, n)) {
         const struct hone_c_node *p = n->parent, *var = n->first;
         if (n->kind != HONE_C_UNARY || strcmp(n->op, "++") != 0 || var->kind != HONE_C_REF ||
-            !var->decl || strchr(var->decl->type, '*') || n == p->inc ||
-            !(p->kind == HONE_C_COMPOUND || p->kind == HONE_C_IF || p->kind == HONE_C_FOR) ||
+            !var->decl || strchr(var->decl->type, '*') || !is_by_itself(n) ||
             !hone_c_is_word_at(in->tree, var, var->decl->name))
             continue;
         while (p && p->kind != HONE_C_FOR && p->kind != HONE_C_WHILE)

@@ -117,7 +117,8 @@ const char *hone_coder_source(const struct hone_coder_input *in)
 
 bool hone_rounds_as_written(const struct hone_coder_input *in)
 {
-    return strstr(hone_coder_source(in), "optimize(\"fp-contract=off\")") != NULL;
+    const char *text = hone_coder_source(in);
+    return strstr(text, "fp-contract=off") || strstr(text, "FP_CONTRACT OFF");
 }
 
 bool hone_may_regroup(const struct hone_coder_input *in, const struct hone_c_loop *loop)
@@ -248,6 +249,9 @@ const char *hone_full_text(const struct hone_coder_input *in, const struct hone_
     const char *lower = hone_lower_text(in, loop), *upper = hone_upper_text(in, loop);
     if (strcmp(lower, "0") == 0)
         return hone_pool_printf(in->pool, "%s / %s * %s", upper, step, step);
+    if (strstr(loop->var->type, "unsigned")) /* which a count below zero would wrap */
+        return hone_pool_printf(in->pool, "%s + (%s > %s ? (%s - %s) / %s * %s : 0)", lower, upper,
+                                lower, upper, lower, step, step);
     return hone_pool_printf(in->pool, "%s + (%s - %s) / %s * %s", lower, upper, lower, step, step);
 }
 

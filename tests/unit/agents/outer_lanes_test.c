@@ -152,6 +152,42 @@ static const struct {
                       "    C[i] = s + t;\n"
                       "}\n"),
      2},
+    /* what may lie behind the array's end is not read ahead: behind a jump, or at an address */
+    {TEXT("behind_jumps", "for (int64_t i = 0; i < M; i++) {\n"
+                          "    double s = 0;\n"
+                          "    for (int64_t c = 0; c < N; c++) {\n"
+                          "        for (int64_t j = 0; j < K; j++) {\n"
+                          "            if (j >= 2) {\n"
+                          "                s += 0.5;\n"
+                          "                continue;\n"
+                          "            }\n"
+                          "            s = 0.5 * s + A[i * 2 + j] * B[c];\n"
+                          "        }\n"
+                          "        for (int64_t j = 0; j + 1 < K; j++) {\n"
+                          "            const double *p = &A[i * K + j];\n"
+                          "            s = 0.5 * s + p[1] * B[c + j];\n"
+                          "        }\n"
+                          "    }\n"
+                          "    C[i] = s;\n"
+                          "}\n"),
+     0},
+    /* a bound that the loop hides, a counter that hides a local, a row written by another name */
+    {TEXT("hidden_names", "double *u;\n"
+                          "u = C;\n"
+                          "for (int64_t i = 0; i < M; i++) {\n"
+                          "    double s = 0;\n"
+                          "    const int64_t l = 0;\n"
+                          "    for (int64_t c = 0; c < N; c++) {\n"
+                          "        for (int64_t j = N - N; j < K; j++) {\n"
+                          "            const int64_t N = c;\n"
+                          "            s = 0.5 * s + A[i * K + j] * (double)N;\n"
+                          "        }\n"
+                          "        for (int64_t j = 0; j < K; j++)\n"
+                          "            s = 0.5 * s + C[i * K + j] * B[c];\n"
+                          "        u[i * K + l] = s;\n"
+                          "    }\n"
+                          "}\n"),
+     0},
     /* written meanwhile, reached at times only, along the loop that is shared itself */
     {TEXT("no_rows", "for (int64_t i = 0; i < M; i++) {\n"
                      "    double s = 0;\n"

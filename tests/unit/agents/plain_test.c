@@ -42,6 +42,9 @@ static const struct {
     {KERNEL "long n = 0; for (long i = 0; i < M; i++) { ++n; } C[0] = n; }",
      "{ n += 1; } C[0] = n;"},
     {KERNEL "long n = 0; for (long i = 0; i < M; i++) C[n++] = A[i]; }", NULL},
+    {KERNEL "long n = 0; for (long i = 0; i < M; i++) if (n++) C[i] = A[i]; }", NULL},
+    {KERNEL "long n = 0; for (long i = 0; n++ < M; i++) C[i] = A[i]; }", NULL},
+    {KERNEL "long n = 0; for (long i = 0; i < M; i++) C[i] = A[i] + (float)({ n++; }); }", NULL},
     {KERNEL "long n = 0; while (n < N) n++; const float *p = A; for (long i = 0; i < M; i++) p++;\n"
             "C[n] = *p; }",
      NULL},
