@@ -14,8 +14,7 @@
 static size_t site_of(const struct hone_coder_input *in, const char *option, const char *evidence,
                       struct hone_coder_site *ret, size_t max)
 {
-    if (max == 0 || strstr(in->tree->source, option) ||
-        (strcmp(option, "fast-math") == 0 && hone_rounds_as_written(in)))
+    if (max == 0 || strstr(in->tree->source, option))
         return 0;
     const struct hone_c_node *f = in->nest.function;
     ret[0] = hone_site(f, f->begin, f->end, option);
@@ -34,6 +33,8 @@ static char *add_option(const struct hone_coder_input *in, const char *option,
 static size_t fast_math_sites(const struct hone_coder_input *in, struct hone_coder_site *ret,
                               size_t max)
 {
+    if (hone_rounds_as_written(in))
+        return 0;
     return site_of(in, "fast-math", "reassociation and the vector math library become legal", ret,
                    max);
 }

@@ -430,8 +430,6 @@ static size_t hold(struct lanes *l, const struct hone_c_loop *loop, struct held 
         hone_c_replace(&l->edits, all[i].node->begin, all[i].node->end,
                        hone_pool_printf(l->in->pool, "%s[%s]", ret[k].name, l->lane));
     }
-    if (n_held > 0)
-        require_iteration(l, loop);
     return n_held;
 }
 
@@ -491,7 +489,7 @@ static const struct hone_c_loop *row_of(const struct lanes *l, const struct hone
     return across == HONE_C_STRIDE_FAR && hone_c_uses(a->node, row->var) ? row : NULL;
 }
 
-/* What is read besides names of the lane and of the loop along the row is none of either. */
+/* Is the address arithmetic on names that each lane has, and on the counter along the row? */
 static bool is_row_address(struct lanes *l, const struct hone_c_loop *row,
                            const struct hone_c_node *node)
 {
@@ -527,7 +525,6 @@ static void put_row(struct lanes *l, const struct packed *p, const struct hone_c
 /* Strided rows of the lanes that each iteration of a shared loop goes through are copied first. */
 static void pack(struct lanes *l, const struct hone_c_loop *loop)
 {
-    size_t n_before = l->n_packed;
     for (size_t i = 0; i < l->n_accesses; i++) {
         const struct hone_c_access *a = &l->accesses[i];
         const struct hone_c_loop *row =
@@ -550,8 +547,6 @@ static void pack(struct lanes *l, const struct hone_c_loop *loop)
         }
         hone_c_replace(&l->edits, a->node->begin, a->node->end, row_element(l, p));
     }
-    if (l->n_packed > n_before)
-        require_iteration(l, loop);
 }
 
 static void put_scope(struct lanes *l, const struct hone_c_node *body);
@@ -560,10 +555,12 @@ static void put_shared(struct lanes *l, const struct hone_c_loop *loop)
 {
     const struct hone_c_node *node = loop->node;
     struct held held[MAX_HELD];
-    size_t n_held = l->n_shared == 0 ? hold(l, loop, held) : 0;
+    size_t n_held = l->n_shared == 0 ? hold(l, loop, held) : 0, n_packed = l->n_packed;
     flush(l);
     if (l->n_shared == 0)
         pack(l, loop);
+    if (n_held > 0 || l->n_packed > n_packed)
+        require_iteration(l, loop);
     hone_buf_printf(&l->out, "%s{\n", hone_c_edit_text(&l->edits, node->begin, node->body->begin));
     l->shared[l->n_shared++] = loop->var;
     read_uniform(l, loop);

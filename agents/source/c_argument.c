@@ -42,21 +42,13 @@ struct traits {
     bool has_effect, has_call, reads_memory;
 };
 
-static bool is_addressed(const struct hone_c_node *top, const struct hone_c_node *decl)
-{
-    for (const struct hone_c_node *n = top; n; n = hone_c_walk(top, n))
-        if (n->kind == HONE_C_UNARY && strcmp(n->op, "&") == 0 &&
-            hone_c_strip(n->first)->kind == HONE_C_REF && hone_c_strip(n->first)->decl == decl)
-            return true;
-    return false;
-}
-
 /* A name that another statement may change: of the file, or one that a pointer leads to. */
 static bool is_shared(const struct hone_coder_input *in, const struct hone_c_node *n)
 {
     if (n->kind != HONE_C_REF || !n->decl || n->decl->kind == HONE_C_FUNCTION)
         return false;
-    return !hone_c_contains(in->nest.function, n->decl) || is_addressed(in->nest.function, n->decl);
+    return !hone_c_contains(in->nest.function, n->decl) ||
+           hone_c_takes_address(in->nest.function, n->decl);
 }
 
 static struct traits traits_of(const struct hone_coder_input *in, const struct hone_c_node *expr)

@@ -334,15 +334,11 @@ static bool is_known_reduction(const struct hone_c_reduction *all, size_t n,
     return false;
 }
 
-static bool is_address_taken(const struct hone_c_loop *loop, const struct hone_c_node *var)
+static const struct hone_c_node *function_around(const struct hone_c_node *node)
 {
-    const struct hone_c_node *f = loop->node;
-    while (f->parent && f->kind != HONE_C_FUNCTION)
-        f = f->parent;
-    for (const struct hone_c_node *n = f; n; n = hone_c_walk(f, n))
-        if (n->kind == HONE_C_UNARY && strcmp(n->op, "&") == 0 && is_ref_to(n->first, var))
-            return true;
-    return false;
+    while (node->parent && node->kind != HONE_C_FUNCTION)
+        node = node->parent;
+    return node;
 }
 
 /* The first scalar that is written and is no plain reduction; NULL: none. */
@@ -358,8 +354,8 @@ static const struct hone_c_node *read_reductions(const struct hone_c_loop *loop,
         if (!hone_c_writes(body, n->decl) || is_known_reduction(ret, *ret_n, n->decl))
             continue;
         if (strchr(n->decl->type, '*') || strchr(n->decl->type, '[') ||
-            *ret_n == HONE_C_MAX_REDUCTIONS || is_address_taken(loop, n->decl) ||
-            !classify(loop, n->decl, &ret[*ret_n]))
+            *ret_n == HONE_C_MAX_REDUCTIONS || !classify(loop, n->decl, &ret[*ret_n]) ||
+            hone_c_takes_address(function_around(loop->node), n->decl))
             return n;
         (*ret_n)++;
     }

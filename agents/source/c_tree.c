@@ -76,6 +76,15 @@ bool hone_c_uses(const struct hone_c_node *top, const struct hone_c_node *decl)
     return false;
 }
 
+bool hone_c_takes_address(const struct hone_c_node *top, const struct hone_c_node *decl)
+{
+    for (const struct hone_c_node *n = top; n; n = hone_c_walk(top, n))
+        if (n->kind == HONE_C_UNARY && strcmp(n->op, "&") == 0 &&
+            hone_c_strip(n->first)->kind == HONE_C_REF && hone_c_strip(n->first)->decl == decl)
+            return true;
+    return false;
+}
+
 static bool is_write_target(const struct hone_c_node *ref)
 {
     const struct hone_c_node *n = ref;

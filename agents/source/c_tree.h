@@ -86,6 +86,8 @@ bool hone_c_contains(const struct hone_c_node *outer, const struct hone_c_node *
 bool hone_c_uses(const struct hone_c_node *top, const struct hone_c_node *decl);
 /* Is the declaration assigned, incremented or has its address taken in the subtree? */
 bool hone_c_writes(const struct hone_c_node *top, const struct hone_c_node *decl);
+/* Is the declaration's own address taken in the subtree? */
+bool hone_c_takes_address(const struct hone_c_node *top, const struct hone_c_node *decl);
 size_t hone_c_n_children(const struct hone_c_node *node);
 struct hone_c_node *hone_c_child(const struct hone_c_node *node, size_t i);
 /* Is it a statement in a block (not an expression inside another)? */
