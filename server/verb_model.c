@@ -14,7 +14,7 @@
 
 struct args {
     struct hone_common_args common;
-    const char *action, *file;
+    const char *action, *file, *target;
     struct hone_strs swaps;
     int64_t threads;
     double tolerance;
@@ -31,6 +31,7 @@ static const struct hone_verb_action actions[] = {
      "hone model check model.py --swap blocks.0.norm=winner"},
 };
 static const char *const action_names[] = {"rank", "check", NULL};
+static const char *const target_names[] = {"cpu", "cuda", NULL};
 
 static const struct hone_opt opts[] = {
     HONE_OPT(struct args, action, "action", "ACTION", "What to do.", .is_positional = true,
@@ -45,6 +46,8 @@ static const struct hone_opt opts[] = {
              "The largest difference that is allowed, over the size of the output: its element's, "
              "or the root mean square where that is more.",
              .fallback = "1e-3", .of = "check"),
+    HONE_OPT(struct args, target, "target", "T", "Where the model and the kernels run.",
+             .fallback = "cpu", .choices = target_names),
     HONE_OPT(struct args, threads, "threads", "N", "Threads of torch.", .fallback = "1", .min = 1,
              .max = 32),
     HONE_OPTS_COMMON(struct args),
@@ -171,6 +174,7 @@ static int run(const void *arg, struct hone_err *err)
     struct hone_model_question q = {.executor = executor,
                                     .file = args->file,
                                     .threads = args->threads,
+                                    .is_on_device = strcmp(args->target, "cuda") == 0,
                                     .tolerance = args->tolerance};
     if (rc == 0)
         rc = strcmp(args->action, "rank") == 0 ? rank(args, &q, pool, err)
@@ -185,7 +189,8 @@ const struct hone_verb hone_verb_model = {
     .description =
         "hone task import FILE.py --from-model MODULE.PATH makes a task of one module, hone search "
         "finds a kernel,\nhone export --as kernelbench writes it down, and check swaps it in. "
-        "Everything runs on the CPU, in the\njail. check exits with 1 where the outputs differ.",
+        "Everything runs in the jail, with\n--target cuda beside the GPU. check exits with 1 where "
+        "the outputs differ.",
     .actions = actions,
     .n_actions = HONE_COUNTOF(actions),
     .example = "hone model rank model.py",

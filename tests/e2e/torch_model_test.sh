@@ -133,6 +133,8 @@ compare "a tolerance that nobody meets refuses" 1 'differ by more than' --swap b
 compare "a module that is not there" 2 "no module 'blocks.7'" --swap blocks.7=gate-kb
 compare "an export of another module" 2 'the swapped model: ' --swap head=gate-kb
 compare "a folder without an export" 3 'holds no export' --swap head=ws
+compare "an export for the CPU in a model on a GPU" 2 'is of a kernel for cpu, and the model runs on cuda' \
+    --target cuda --swap blocks.0.gate=gate-kb
 compare "a swap without a folder" 2 'no MODULE.PATH=DIR' --swap head
 
 # Hostile exports.

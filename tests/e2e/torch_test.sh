@@ -234,7 +234,7 @@ ok $? "a confirmation has torch as a yardstick" "$(cut -c1-2000 "$ROOT/said")"
 cp "$WS/tasks/scaled_1/oracle.py" "$ROOT/kept.py"
 sed -i 's/^    def forward(self, x):/    calls = 0\n&\n        Model.calls += 1\n        assert Model.calls < 3/' "$WS/tasks/scaled_1/oracle.py"
 "$HONE" call kernel_evaluate "$confirm" >"$ROOT/said" 2>&1
-! grep -q 'torch-eager"' "$ROOT/said" && grep -q 'nothing is said against torch: the module failed' "$ROOT/said" &&
+! grep -q 'torch-eager"' "$ROOT/said" && grep -q 'nothing is said against torch-eager: the module failed' "$ROOT/said" &&
     grep -q '"verdict":"[a-z]*"' "$ROOT/said" && ! grep -q '"verdict":"in[fv]' "$ROOT/said"
 ok $? "a module that fails when it is timed costs no verdict" "$(cut -c1-2000 "$ROOT/said")"
 cp "$ROOT/kept.py" "$WS/tasks/scaled_1/oracle.py"

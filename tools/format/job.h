@@ -28,9 +28,11 @@ struct hone_tunable {
 /* The baseline's source built with -ffast-math besides, in confirmations on a CPU: what the compiler
  * alone would have given. */
 #define HONE_ARM_FAST_MATH "fast-math"
-/* No arm that is built, but a ratio's name: the task's PyTorch module run by torch as it is, with as
- * many threads, in confirmations on a CPU. */
-#define HONE_ARM_TORCH_EAGER "torch-eager"
+/* No arms that are built, but names of ratios, in confirmations: the task's PyTorch module run by
+ * torch as it is, with as many threads or on the same GPU; and as torch.compile makes it, on a GPU
+ * alone. */
+#define HONE_ARM_TORCH_EAGER   "torch-eager"
+#define HONE_ARM_TORCH_COMPILE "torch-compile"
 
 struct hone_arm {               /* one source that is built and called */
     const char *name;           /* "candidate", "baseline", "parent", HONE_ARM_FAST_MATH */

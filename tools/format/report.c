@@ -150,7 +150,7 @@ static const struct hone_field time_fields[] = {
 const struct hone_field hone_ratio_fields[HONE_RATIO_N_FIELDS] = {
     WORD(struct hone_ratio, against, .required = true,
          .help = "baseline, parent; fast-math: the baseline's source with -ffast-math; "
-                 "torch-eager: the module in torch."),
+                 "torch-eager, torch-compile: the module in torch."),
     HONE_FIELD(struct hone_ratio, ratio, .min = 0, .max = RATIO_MAX, .fallback_f64 = NAN,
                .help = "time(against) / time(candidate)."),
     HONE_FIELD(struct hone_ratio, low, .min = 0, .max = RATIO_MAX, .fallback_f64 = NAN,
@@ -659,7 +659,7 @@ const struct hone_ratio *hone_ratio_find(const struct hone_array *ratios, const 
 
 const struct hone_field hone_yardstick_fields[HONE_YARDSTICK_N_FIELDS] = {
     WORD(struct hone_yardstick, name, .required = true,
-         .help = "fast-math: the baseline's source with -ffast-math; torch-eager."),
+         .help = "fast-math: the baseline's source with -ffast-math; torch-eager; torch-compile."),
     HONE_FIELD(struct hone_yardstick, ratio, .min = 0, .max = RATIO_MAX,
                .help = "time(yardstick) / time(this version): above 1 this version is faster."),
     HONE_FIELD(struct hone_yardstick, low, .min = 0, .max = RATIO_MAX,
@@ -669,7 +669,8 @@ const struct hone_field hone_yardstick_fields[HONE_YARDSTICK_N_FIELDS] = {
 
 struct hone_array hone_report_yardsticks(const struct hone_report *report, struct hone_pool *pool)
 {
-    static const char *const names[] = {HONE_ARM_FAST_MATH, HONE_ARM_TORCH_EAGER};
+    static const char *const names[] = {HONE_ARM_FAST_MATH, HONE_ARM_TORCH_EAGER,
+                                        HONE_ARM_TORCH_COMPILE};
     struct hone_yardstick *v = hone_pool_alloc(pool, HONE_COUNTOF(names) * sizeof *v);
     struct hone_array all = {.v = v};
     for (size_t i = 0; i < HONE_COUNTOF(names); i++) {

@@ -358,7 +358,8 @@ bool hone_report_is_claimable(const struct hone_report *report);
 /* The first against an arm, of an array of struct hone_ratio; NULL: none. */
 const struct hone_ratio *hone_ratio_find(const struct hone_array *ratios, const char *against);
 struct hone_yardstick { /* what people compare with, beside the baseline, in the same run */
-    const char *name;   /* "fast-math": the baseline's source with -ffast-math; "torch-eager" */
+    const char *
+        name; /* "fast-math": the baseline's source with -ffast-math; "torch-eager", "torch-compile" */
     double ratio, low, high; /* time(yardstick) / time(candidate), 95 % interval */
 };
 enum { HONE_YARDSTICK_N_FIELDS = 4 };

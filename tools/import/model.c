@@ -58,23 +58,28 @@ static int find_export(const char *dir, struct hone_pool *pool, char **ret_text,
     return rc;
 }
 
-static int put_kernel(const char *dir, const char *folder, const struct hone_json *spec,
-                      struct hone_err *err)
+/* For a GPU under its own name: the export compiles it there. */
+static int put_kernel(const char *dir, const char *folder, bool is_on_device,
+                      const struct hone_json *spec, struct hone_err *err)
 {
     const char *source = hone_json_get_str(spec, "source", NULL);
     const char *name = hone_json_get_str(spec, "name", "");
-    if (source != NULL)
-        return put(folder, "kernel.c", source, err);
     if (!hone_is_safe_name(name))
         return hone_fail_at(err, HONE_E_ARG, "swap", "the export in '%.200s' has a bad name", dir);
-    HONE_AUTOFREE char *from = hone_sprintf("%s/%s.c", dir, name);
-    HONE_AUTOFREE char *to = hone_path_join(folder, "kernel.c", NULL);
+    HONE_AUTOFREE char *own = hone_sprintf("%s.%s", name, is_on_device ? "cu" : "c");
+    const char *here = is_on_device ? own : "kernel.c";
+    if (source != NULL)
+        return put(folder, here, source, err);
+    HONE_AUTOFREE char *from = hone_path_join(dir, own, NULL);
+    HONE_AUTOFREE char *to = hone_path_join(folder, here, NULL);
     return hone_file_copy(from, to, HONE_LIMIT_SOURCE_BYTES, err);
 }
 
-static int put_swap(const char *dir, size_t number, const struct hone_model_swap *swap,
-                    struct hone_json *swaps, struct hone_err *err)
+static int put_swap(const char *dir, size_t number, bool is_on_device,
+                    const struct hone_model_swap *swap, struct hone_json *swaps,
+                    struct hone_err *err)
 {
+    const char *device = is_on_device ? "cuda" : "cpu";
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     HONE_AUTOJSON struct hone_json *spec = NULL;
     HONE_AUTOFREE char *text = NULL;
@@ -82,9 +87,11 @@ static int put_swap(const char *dir, size_t number, const struct hone_model_swap
     int rc = find_export(swap->dir, pool, &text, &spec, err);
     if (rc < 0)
         return rc;
-    if (strcmp(hone_json_get_str(spec, "device", ""), "cpu") != 0)
-        return hone_fail_at(err, HONE_E_UNSUPPORTED, "swap",
-                            "'%.200s' is of a CUDA kernel: the jail shows no device", swap->dir);
+    if (strcmp(hone_json_get_str(spec, "device", ""), device) != 0)
+        return hone_fail_at(err, HONE_E_ARG, "swap",
+                            "'%.200s' is of a kernel for %.20s, and the model runs on %s: see "
+                            "--target",
+                            swap->dir, hone_json_get_str(spec, "device", "?"), device);
     if (hone_json_get(spec, "record") == NULL)
         return hone_fail_at(err, HONE_E_ARG, "swap",
                             "the task of '%.200s' was made of no PyTorch module", swap->dir);
@@ -92,7 +99,7 @@ static int put_swap(const char *dir, size_t number, const struct hone_model_swap
     if (rc == 0)
         rc = put(folder, "export.py", text, err);
     if (rc == 0)
-        rc = put_kernel(swap->dir, folder, spec, err);
+        rc = put_kernel(swap->dir, folder, is_on_device, spec, err);
     struct hone_json *one = hone_json_new_object();
     hone_json_set_str(one, "path", swap->path);
     hone_json_set_str(one, "compile", hone_json_get_str(spec, "compile", ""));
@@ -110,6 +117,7 @@ static int put_question(const struct hone_model_question *q, const char *ask, co
     struct hone_json *swaps = hone_json_new_array();
     size_t len = 0;
     hone_json_set_str(request, "ask", ask);
+    hone_json_set_str(request, "device", q->is_on_device ? "cuda" : "cpu");
     hone_json_set_str(request, "path", q->path != NULL ? q->path : "");
     hone_json_set_i64(request, "threads", q->threads);
     hone_json_set_i64(request, "rows", HONE_LIMIT_MODEL_ROWS);
@@ -120,7 +128,7 @@ static int put_question(const struct hone_model_question *q, const char *ask, co
     if (rc == 0)
         rc = put(dir, "module.py", source, err);
     for (size_t i = 0; i < q->n_swaps && rc == 0; i++)
-        rc = put_swap(dir, i, &q->swaps[i], swaps, err);
+        rc = put_swap(dir, i, q->is_on_device, &q->swaps[i], swaps, err);
     HONE_AUTOFREE char *text = hone_json_print(request);
     return rc < 0 ? rc : put(dir, "request.json", text, err);
 }

@@ -3,9 +3,9 @@
  * exported kernels in the place of modules.
  *
  * A question is a folder that the runner answers in its jail (hone-runner --model): module.py,
- * request.json {"ask", "path", "threads", "rows", "bytes", "tolerance", "swaps": [{"path",
- * "compile"}]}, and swapN/export.py, swapN/kernel.c. Nothing of an answer is trusted; no verdict
- * rests on one. Everything runs on the CPU: the jail shows no device. */
+ * request.json {"ask", "device", "path", "threads", "rows", "bytes", "tolerance", "swaps": [{"path",
+ * "compile"}]}, and swapN/export.py, swapN/kernel.c or swapN/NAME.cu. Nothing of an answer is
+ * trusted; no verdict rests on one. */
 #ifndef HONE_TOOLS_IMPORT_MODEL_H
 #define HONE_TOOLS_IMPORT_MODEL_H
 
@@ -19,6 +19,7 @@ struct hone_model_question {
     const struct hone_executor *executor;
     const char *file; /* with Model (a class or an instance) and get_inputs */
     int64_t threads;
+    bool is_on_device; /* rank and check on a GPU; a cut is always made on the CPU */
     /* rank: none of these; cut: path; check: swaps and tolerance */
     const char *path;
     const struct hone_model_swap *swaps;

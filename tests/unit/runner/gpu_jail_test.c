@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -14,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
@@ -109,18 +112,57 @@ static int a_works(void)
     return HELD;
 }
 
+static int run_program(const char *path)
+{
+    pid_t pid = fork();
+    int status = -1;
+    if (pid == 0) {
+        (void)execl(path, path, (char *)NULL);
+        _exit(1);
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status)
+                                                                           : -1;
+}
+
+/* What torch.compile does: it starts compilers, and runs what they wrote. */
+static int a_compiles(void)
+{
+    static const char text[] = "#!/bin/sh\nexit 7\n";
+    int fd = open("/tmp/made", O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
+    if (fd < 0 || write(fd, text, sizeof text - 1) < 0 || close(fd) < 0)
+        return BROKEN;
+    return run_program("/bin/true") == 0 && run_program("/tmp/made") == 7 ? HELD : BROKEN;
+}
+
+static int a_namespaces(void)
+{
+    static const long flags[] = {CLONE_NEWUSER, CLONE_NEWNS,  CLONE_NEWNET,   CLONE_NEWPID,
+                                 CLONE_NEWIPC,  CLONE_NEWUTS, CLONE_NEWCGROUP};
+    for (size_t i = 0; i < HONE_COUNTOF(flags); i++) {
+        long pid = syscall(SYS_clone, flags[i] | SIGCHLD, 0, 0, 0, 0);
+        if (pid == 0)
+            _exit(0);
+        if (!is_refused(pid))
+            return THROUGH;
+    }
+    return HELD;
+}
+
 static const struct {
     const char *name;
     int (*run)(void);
+    bool of_device, of_torch; /* in which profiles */
 } attacks[] = {
-    {"exec", a_exec},   {"fork", a_fork},   {"network", a_network},
-    {"calls", a_calls}, {"files", a_files}, {"works", a_works},
+    {"exec", a_exec, true, false},         {"fork", a_fork, true, false},
+    {"network", a_network, true, true},    {"calls", a_calls, true, true},
+    {"files", a_files, true, true},        {"works", a_works, true, true},
+    {"compiles", a_compiles, false, true}, {"namespaces", a_namespaces, true, true},
 };
 
-static int attacker(const char *name)
+static int attacker(const char *name, bool is_torch)
 {
     struct hone_err err = HONE_ERR_INIT;
-    if (hone_jail_tighten(HONE_JAIL_DEVICE, &err) < 0)
+    if (!is_torch && hone_jail_tighten(HONE_JAIL_DEVICE, &err) < 0)
         return NOT_TIGHT;
     for (size_t i = 0; i < HONE_COUNTOF(attacks); i++)
         if (strcmp(attacks[i].name, name) == 0)
@@ -131,10 +173,13 @@ static int attacker(const char *name)
 static int start(const char *rung, const char *name, enum hone_jail_profile profile,
                  struct hone_jail_exit *ret, struct hone_err *err)
 {
-    const char *const argv[] = {"/hone/hone-runner", "attack", name, NULL};
+    const char *word = profile == HONE_JAIL_DEVICE_TORCH ? "torch" : "attack";
+    const char *const argv[] = {"/hone/hone-runner", word, name, NULL};
+    const char *const shown[] = {"/usr/bin/env", NULL}; /* for torch in a folder that is shown */
     struct hone_jail_spec spec = {.profile = profile,
                                   .rung = rung,
                                   .argv = argv,
+                                  .ro_files = shown,
                                   .driver_dir = "/usr/share",
                                   .tmp_bytes = 1 << 20,
                                   .max_pids = 64,
@@ -149,15 +194,18 @@ static int start(const char *rung, const char *name, enum hone_jail_profile prof
     return code;
 }
 
-START_TEST(device_jail_holds)
+static void attack_all(enum hone_jail_profile profile)
 {
+    bool is_torch = profile == HONE_JAIL_DEVICE_TORCH;
     static const char *const rungs[] = {"userns", "root"};
     size_t n_worked = 0;
     for (size_t r = 0; r < HONE_COUNTOF(rungs); r++) {
         for (size_t i = 0; i < HONE_COUNTOF(attacks); i++) {
+            if (!(is_torch ? attacks[i].of_torch : attacks[i].of_device))
+                continue;
             struct hone_jail_exit how = {.status = -1};
             struct hone_err err = HONE_ERR_INIT;
-            int code = start(rungs[r], attacks[i].name, HONE_JAIL_DEVICE, &how, &err);
+            int code = start(rungs[r], attacks[i].name, profile, &how, &err);
             if (code == HONE_E_UNSUPPORTED) {
                 (void)printf("# SKIP %s: %s\n", rungs[r], err.message);
                 break;
@@ -169,6 +217,17 @@ START_TEST(device_jail_holds)
         }
     }
     ck_assert_uint_gt(n_worked, 0);
+}
+
+START_TEST(device_jail_holds)
+{
+    attack_all(HONE_JAIL_DEVICE);
+}
+END_TEST
+
+START_TEST(torch_beside_a_driver_holds)
+{
+    attack_all(HONE_JAIL_DEVICE_TORCH);
 }
 END_TEST
 
@@ -187,10 +246,12 @@ END_TEST
 
 static int suite_main(void);
 #define main suite_main
-UNIT_MAIN("gpu_jail", device_jail_holds, open_is_only_for_devices)
+UNIT_MAIN("gpu_jail", device_jail_holds, torch_beside_a_driver_holds, open_is_only_for_devices)
 #undef main
 
 int main(int argc, char **argv)
 {
-    return argc == 3 && strcmp(argv[1], "attack") == 0 ? attacker(argv[2]) : suite_main();
+    bool is_torch = argc == 3 && strcmp(argv[1], "torch") == 0;
+    return is_torch || (argc == 3 && strcmp(argv[1], "attack") == 0) ? attacker(argv[2], is_torch)
+                                                                     : suite_main();
 }

@@ -78,6 +78,7 @@ static const struct {
     [HONE_JAIL_RECORD] = {HONE_SECCOMP_RECORD_START, HONE_SECCOMP_RECORD},
     [HONE_JAIL_TORCH] = {HONE_SECCOMP_TORCH, HONE_SECCOMP_TORCH},
     [HONE_JAIL_DEVICE] = {HONE_SECCOMP_DEVICE_START, HONE_SECCOMP_DEVICE},
+    [HONE_JAIL_DEVICE_TORCH] = {HONE_SECCOMP_DEVICE_TORCH, HONE_SECCOMP_DEVICE_TORCH},
 };
 
 static int write_proc(pid_t pid, const char *name, const char *text)
@@ -193,7 +194,7 @@ static int start_on(const struct hone_jail_spec *spec, enum hone_jail_rung_id ru
     if (rung == HONE_RUNG_WEAK && hone_landlock_abi() < 1)
         return hone_fail(err, HONE_E_UNSUPPORTED,
                          "needs landlock (Linux 5.13 with it switched on)");
-    if (rung == HONE_RUNG_OPEN && spec->profile != HONE_JAIL_DEVICE)
+    if (rung == HONE_RUNG_OPEN && !hone_jail_is_beside_driver(spec->profile))
         return hone_fail(err, HONE_E_ARG, "only our own code beside a device runs without a jail");
     if (rung == HONE_RUNG_WEAK)
         (void)prctl(PR_SET_CHILD_SUBREAPER,
@@ -520,7 +521,7 @@ int hone_jail_tighten(enum hone_jail_profile profile, struct hone_err *err)
     if (profile == HONE_JAIL_COMPILE)
         return hone_fail(err, HONE_E_ARG, "a COMPILE jail must be able to exec");
     /* An undumpable process cannot read its own /proc, which drivers do. */
-    if (profile != HONE_JAIL_DEVICE && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+    if (!hone_jail_is_beside_driver(profile) && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         return hone_fail_errno(err, errno, "cannot make the process unattachable");
     return hone_seccomp_tighten(filters[profile].tight, err);
 }

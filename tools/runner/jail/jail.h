@@ -27,10 +27,12 @@ enum hone_jail_profile {
     HONE_JAIL_RECORD,  /* as ARENA, but it may fork: a child per call of a launcher */
     HONE_JAIL_TORCH,   /* a Python with torch: it may fork and load libraries; files to write and
                           network as for ARENA. Not tightened */
-    HONE_JAIL_DEVICE   /* our own code beside a GPU driver, or torch with the module of a task
-                          (gpu_yardstick.c), never a candidate: device nodes, the driver's
-                          libraries, /proc, parts of /sys, ioctl, address space and locked memory
-                          without limit; no exec after tighten, no fork, no network */
+    HONE_JAIL_DEVICE,  /* our own code beside a GPU driver, never a candidate: device nodes, the
+                          driver's libraries, /proc, parts of /sys, ioctl, address space and locked
+                          memory without limit; no exec after tighten, no fork, no network */
+    HONE_JAIL_DEVICE_TORCH /* torch beside a GPU driver with the module of a task, which torch may
+                              compile (gpu_yardstick.c): as DEVICE, and it may fork and exec, sees
+                              compilers, and what it writes in /tmp may become code. Not tightened */
 };
 
 struct hone_jail_spec {

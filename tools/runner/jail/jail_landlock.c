@@ -84,7 +84,8 @@ void hone_jail_child_landlock(const struct hone_jail_plan *plan)
         else if (entry->kind == HONE_ENTRY_RW)
             allow(plan, (int)ruleset, entry->source,
                   all & ~(uint64_t)FS_EXECUTE & ~(uint64_t)FS_IOCTL_DEV);
-        else if (entry->kind == HONE_ENTRY_DEVICE && plan->spec->profile == HONE_JAIL_DEVICE)
+        else if (entry->kind == HONE_ENTRY_DEVICE &&
+                 hone_jail_is_beside_driver(plan->spec->profile))
             allow(plan, (int)ruleset, entry->source,
                   (FS_READ_FILE | FS_READ_DIR | FS_WRITE_FILE | FS_IOCTL_DEV) & all);
         else if (entry->kind == HONE_ENTRY_PROC && entry->source != NULL)

@@ -126,8 +126,9 @@ static void place(const struct hone_jail_plan *plan, const struct hone_jail_entr
             copy_file(plan, entry, fd);
         (void)close(fd);
     }
+    unsigned long noexec = entry->may_hold_code ? 0 : MS_NOEXEC;
     if (entry->kind == HONE_ENTRY_TMPFS &&
-        mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, entry->source) < 0)
+        mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | noexec, entry->source) < 0)
         fail(plan, "mount tmpfs", entry->target);
     if (entry->kind == HONE_ENTRY_PROC) { /* a new one is refused in some containers */
         bool is_new = mount("proc", path, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;

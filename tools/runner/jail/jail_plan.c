@@ -76,12 +76,26 @@ static int add_entry(struct hone_jail_plan *plan, enum hone_jail_entry_kind kind
     return 0;
 }
 
-/* A host path shown read-only at the same place; a missing one is skipped. */
+/* In a folder that is shown whole at its own place. */
+static bool is_shown(const struct hone_jail_plan *plan, const char *path)
+{
+    for (size_t i = 0; i < plan->n_entries; i++) {
+        const struct hone_jail_entry *entry = &plan->entries[i];
+        size_t len = strlen(entry->target);
+        if (entry->kind == HONE_ENTRY_RO && entry->is_dir &&
+            strcmp(entry->source, entry->target) == 0 && strncmp(path, entry->target, len) == 0 &&
+            (path[len] == '/' || path[len] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* A host path shown read-only at the same place; a missing one, or one that is shown, is skipped. */
 static int add_host_path(struct hone_jail_plan *plan, const char *path, struct hone_err *err)
 {
     struct stat info;
     char text[PATH_MAX];
-    if (lstat(path, &info) < 0)
+    if (lstat(path, &info) < 0 || is_shown(plan, path))
         return 0;
     if (!S_ISLNK(info.st_mode))
         return add_entry(plan, HONE_ENTRY_RO, S_ISDIR(info.st_mode), path, path, err);
@@ -183,7 +197,8 @@ static bool is_runner(const struct hone_jail_spec *spec)
 
 static int make_tree(struct hone_jail_plan *plan, struct hone_err *err)
 {
-    bool is_compile = plan->spec->profile == HONE_JAIL_COMPILE;
+    bool is_torch = plan->spec->profile == HONE_JAIL_DEVICE_TORCH;
+    bool is_compile = is_torch || plan->spec->profile == HONE_JAIL_COMPILE;
     int rc = 0;
     for (size_t i = 0; i < HONE_COUNTOF(tree) && rc == 0; i++)
         if (is_compile ? tree[i].compile : tree[i].run)
@@ -196,6 +211,8 @@ static int make_tree(struct hone_jail_plan *plan, struct hone_err *err)
                      (long long)hone_max_i64(plan->spec->tmp_bytes, 4096), TMP_INODES);
     if (rc == 0)
         rc = add_entry(plan, HONE_ENTRY_TMPFS, true, options, "/tmp", err);
+    if (rc == 0)
+        plan->entries[plan->n_entries - 1].may_hold_code = is_torch;
     for (const char *const *path = plan->spec->ro_files; path != NULL && *path != NULL && rc == 0;
          path++)
         rc = add_host_path(plan, *path, err);
@@ -203,7 +220,7 @@ static int make_tree(struct hone_jail_plan *plan, struct hone_err *err)
         rc = add_runner(plan, err);
     if (rc == 0)
         rc = add_work(plan, err);
-    if (rc == 0 && plan->spec->profile == HONE_JAIL_DEVICE)
+    if (rc == 0 && hone_jail_is_beside_driver(plan->spec->profile))
         return add_device(plan, err);
     if (rc == 0 && HAS_SANITIZER && is_runner(plan->spec))
         rc = add_entry(plan, HONE_ENTRY_PROC, true, NULL, "/proc", err);
@@ -306,7 +323,7 @@ static void make_limits(struct hone_jail_plan *plan)
     }
     limit(plan, RLIMIT_STACK, STACK_BYTES);
     limit(plan, RLIMIT_CORE, 0);
-    if (spec->profile == HONE_JAIL_DEVICE) { /* a driver locks and maps what it needs */
+    if (hone_jail_is_beside_driver(spec->profile)) { /* a driver locks and maps what it needs */
         limit(plan, RLIMIT_NOFILE, DEVICE_FILES);
         plan->limits[RLIMIT_MEMLOCK] =
             (struct rlimit){.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};

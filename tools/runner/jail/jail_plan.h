@@ -18,6 +18,10 @@ enum hone_jail_rung_id {
     HONE_RUNG_OPEN = HONE_N_RUNGS
 };
 extern const char *const hone_jail_rung_names[HONE_N_RUNGS + 1];
+static inline bool hone_jail_is_beside_driver(enum hone_jail_profile profile)
+{
+    return profile == HONE_JAIL_DEVICE || profile == HONE_JAIL_DEVICE_TORCH;
+}
 static inline bool hone_jail_has_namespaces(enum hone_jail_rung_id rung)
 {
     return rung < HONE_RUNG_WEAK;
@@ -47,6 +51,7 @@ struct hone_jail_entry {
     enum hone_jail_entry_kind kind;
     bool is_dir;
     bool is_work;
+    bool may_hold_code; /* TMPFS: what is written there may be executed */
     int copy_fd;
     int tree_fd;  /* filled by the child */
     char *source; /* owned; on the host */

@@ -586,20 +586,38 @@ static bool is_for_drivers(const char *name)
 
 static bool is_for_device(enum hone_seccomp_kind kind)
 {
-    return kind == HONE_SECCOMP_DEVICE_START || kind == HONE_SECCOMP_DEVICE;
+    return kind == HONE_SECCOMP_DEVICE_START || kind == HONE_SECCOMP_DEVICE ||
+           kind == HONE_SECCOMP_DEVICE_TORCH;
+}
+
+/* One rule a flag: a filter that allows the rest can only name what it refuses. */
+static void refuse_namespaces(struct builder *b)
+{
+    for (int bit = 0; bit < 32; bit++) {
+        const uint64_t flag = (uint64_t)(unsigned)NEW_NAMESPACES & 1u << bit;
+        if (flag != 0)
+            add(b, SCMP_ACT_ERRNO(EPERM), "clone", 1,
+                &(struct scmp_arg_cmp){0, SCMP_CMP_MASKED_EQ, flag, flag});
+    }
 }
 
 static int fill_device(struct builder *b, enum hone_seccomp_kind kind)
 {
-    size_t column = kind == HONE_SECCOMP_DEVICE_START ? HONE_SECCOMP_START : HONE_SECCOMP_TIGHT;
+    bool may_fork = kind == HONE_SECCOMP_DEVICE_TORCH;
+    size_t column = kind == HONE_SECCOMP_DEVICE ? HONE_SECCOMP_TIGHT
+                    : may_fork                  ? HONE_SECCOMP_COMPILE
+                                                : HONE_SECCOMP_START;
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         char what = rows[i].what[column];
         if ((what == 'k' || what == 'e') && !is_for_drivers(rows[i].name))
             add(b, SCMP_ACT_ERRNO(EPERM), rows[i].name, 0, NULL);
     }
     const uint64_t thread = CLONE_THREAD;
-    add(b, SCMP_ACT_ERRNO(EPERM), "clone", 1,
-        &(struct scmp_arg_cmp){0, SCMP_CMP_MASKED_EQ, thread, 0});
+    if (may_fork)
+        refuse_namespaces(b);
+    else
+        add(b, SCMP_ACT_ERRNO(EPERM), "clone", 1,
+            &(struct scmp_arg_cmp){0, SCMP_CMP_MASKED_EQ, thread, 0});
     add(b, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
     add(b, SCMP_ACT_ERRNO(EPERM), "socket", 1, &(struct scmp_arg_cmp){0, SCMP_CMP_NE, AF_UNIX, 0});
     return b->failed;

@@ -20,6 +20,7 @@ enum hone_seccomp_kind {
      * except attacks (EPERM instead of an end), and ioctl works. */
     HONE_SECCOMP_DEVICE_START = HONE_SECCOMP_N_COLUMNS,
     HONE_SECCOMP_DEVICE,
+    HONE_SECCOMP_DEVICE_TORCH, /* and it may fork and exec */
     /* As START and TIGHT, but it may fork. */
     HONE_SECCOMP_RECORD_START,
     HONE_SECCOMP_RECORD,

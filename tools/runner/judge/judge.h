@@ -26,7 +26,7 @@
 #include "tools/runner/judge/stats.h"
 
 #define HONE_RUNNER_MAX_ARMS  4
-#define HONE_RUNNER_MAX_TIMES (HONE_RUNNER_MAX_ARMS + 1) /* and what torch takes */
+#define HONE_RUNNER_MAX_TIMES (HONE_RUNNER_MAX_ARMS + 2) /* and what torch takes, twice */
 #define HONE_RUNNER_N_EDGES   8
 #define HONE_RUNNER_FOLDER    17 /* hex digits and NUL */
 #define HONE_RUNNER_MAX_CASES                                                                      \

@@ -525,6 +525,9 @@ static void note_unlike_baselines(struct hone_judge *judge, const char *name)
                         name, least, worst->id, most, best->id);
 }
 
+/* Yardsticks that are no arms. */
+static const char *const played[] = {HONE_ARM_TORCH_EAGER, HONE_ARM_TORCH_COMPILE};
+
 void hone_judge_conclude_timing(struct hone_judge *judge)
 {
     struct hone_report *report = judge->report;
@@ -548,8 +551,9 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
     for (size_t i = 1; i < judge->n_slots; i++)
         if (!judge->slots[i].is_lost)
             conclude_against(judge, judge->slots[i].name, &ratios[report->ratios.n++]);
-    if (has_ratio(judge, HONE_ARM_TORCH_EAGER))
-        conclude_against(judge, HONE_ARM_TORCH_EAGER, &ratios[report->ratios.n++]);
+    for (size_t i = 0; i < HONE_COUNTOF(played); i++)
+        if (has_ratio(judge, played[i]))
+            conclude_against(judge, played[i], &ratios[report->ratios.n++]);
     const struct hone_ratio *against = hone_report_ratio(report, "baseline");
     if (against == NULL)
         return;

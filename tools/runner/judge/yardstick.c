@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Torch beside the candidate: the module as its author would call it (eager, float32, no gradient, as
- * many threads), timed in the oracle's jail by the worker's own clock over the same content, in turns
+/* Torch beside the candidate: the module as its author would call it (float32, no gradient, as many
+ * threads), timed in the oracle's jail by the worker's own clock over the same content, in turns
  * with hand-overs of the candidate.
  *
  * The module is the user's own and shares a process with that clock: one that lies falsifies this
@@ -42,12 +42,12 @@ static int time_candidate(void *arg, double *ret_ns, struct hone_outcome *ret, s
     return code;
 }
 
-static void add(struct hone_workload_report *report, const double *ns, const double *logs, size_t n,
-                int64_t n_calls)
+static void add(struct hone_workload_report *report, const char *name, const double *ns,
+                const double *logs, size_t n, int64_t n_calls)
 {
     struct hone_interval all = hone_series_interval(logs, n);
     double least_gain = hone_least_gain(0);
-    struct hone_ratio ratio = {.against = HONE_ARM_TORCH_EAGER,
+    struct hone_ratio ratio = {.against = name,
                                .ratio = exp(all.mid),
                                .low = exp(all.low),
                                .high = exp(all.high),
@@ -56,7 +56,7 @@ static void add(struct hone_workload_report *report, const double *ns, const dou
     ratio.word = hone_ratio_word(ratio.low, ratio.high, least_gain);
     ((struct hone_ratio *)report->ratios.v)[report->ratios.n++] = ratio;
     ((struct hone_arm_time *)report->times.v)[report->times.n++] =
-        (struct hone_arm_time){.arm = HONE_ARM_TORCH_EAGER,
+        (struct hone_arm_time){.arm = name,
                                .median_ns = hone_median(ns, n),
                                .min_ns = hone_quantile(ns, n, 0),
                                .q1_ns = hone_quantile(ns, n, 0.25),
@@ -77,7 +77,8 @@ int hone_yardstick_play(struct hone_judge *judge, const struct hone_workload *wo
     if (code < 0)
         return code;
     if (first <= 0 || first * ROUNDS > (double)MOST_NS) {
-        hone_judge_warn(judge, "workload '%s': nothing is said against torch: %s", workload->id,
+        hone_judge_warn(judge, "workload '%s': nothing is said against %s: %s", workload->id,
+                        what->name,
                         first > 0 ? "a call of the module takes too long" : "the module failed");
         return 0;
     }
@@ -97,13 +98,14 @@ int hone_yardstick_play(struct hone_judge *judge, const struct hone_workload *wo
             return 0;
         logs[r] = log(torch[r] / mine);
     }
-    add(report, torch, logs, ROUNDS, n_calls);
+    add(report, what->name, torch, logs, ROUNDS, n_calls);
     return 0;
 }
 
 int hone_timing_yardstick(struct hone_timing_run *run, struct hone_workload_report *report,
                           struct hone_outcome *ret, struct hone_err *err)
 {
-    const struct hone_yardstick_arms what = {time_torch, time_candidate, run, run->plan->block_ns};
+    const struct hone_yardstick_arms what = {HONE_ARM_TORCH_EAGER, time_torch, time_candidate, run,
+                                             run->plan->block_ns};
     return hone_yardstick_play(run->judge, run->plan->workload, &what, report, ret, err);
 }

@@ -30,7 +30,7 @@ static int describe(const char *file, const char *name, int out, struct hone_err
         return hone_fail(err, HONE_E_IO, "no room in /tmp");
     int code = make_folder(file, name, dir, err);
     if (code == 0)
-        code = hone_python_ask("describe", dir, out, err);
+        code = hone_python_ask("describe", dir, false, out, err);
     hone_remove_tree(dir, NULL);
     return code;
 }

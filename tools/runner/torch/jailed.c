@@ -29,29 +29,46 @@ static char *last_line(int fd)
     return hone_strdup(line != NULL ? line + 1 : text);
 }
 
-static int run(const struct hone_python *python, const char *word, const char *dir, int out,
-               int said, struct hone_pool *pool, struct hone_err *err)
+struct question {
+    const struct hone_python *python;
+    const char *word, *dir;
+    bool is_on_device;
+    int out, said;
+};
+
+static int start(const struct question *q, struct hone_pool *pool, struct hone_jail **ret,
+                 struct hone_err *err)
 {
-    const char *const argv[] = {python->program,   "-s", "/work/worker.py", word,
-                                "/work/module.py", NULL};
-    struct hone_jail_spec spec = {
+    if (q->is_on_device) {
+        const struct hone_python_device_spec what = {
+            .word = q->word, .dir = q->dir, .in = -1, .out = q->out, .said = q->said};
+        return hone_python_start_on_device(q->python, &what, pool, ret, err);
+    }
+    const char *const argv[] = {q->python->program, "-s", "/work/worker.py", q->word,
+                                "/work/module.py",  NULL};
+    const struct hone_jail_spec spec = {
         .profile = HONE_JAIL_TORCH,
         .argv = argv,
-        .env = hone_python_env(python, pool),
-        .work_dir = dir,
-        .ro_files = python->shown,
+        .env = hone_python_env(q->python, pool),
+        .work_dir = q->dir,
+        .ro_files = q->python->shown,
         .memory_bytes = HONE_LIMIT_TORCH_BYTES,
         .tmp_bytes = TMP_BYTES,
         .file_bytes = HONE_LIMIT_TORCH_ANSWER,
         .cpu_seconds = hone_torch_seconds(),
         .max_pids = 64,
         .stdin_fd = -1,
-        .stdout_fd = out,
-        .stderr_fd = said,
+        .stdout_fd = q->out,
+        .stderr_fd = q->said,
     };
+    return hone_jail_start(&spec, ret, err);
+}
+
+static int run(const struct question *q, struct hone_pool *pool, struct hone_err *err)
+{
     struct hone_jail *jail = NULL;
     struct hone_jail_exit how = {0};
-    int code = hone_jail_start(&spec, &jail, err);
+    int code = start(q, pool, &jail, err);
     if (code < 0)
         return code;
     int64_t wait_ms = 1000 * HONE_LIMIT_TORCH_PATIENCE * hone_torch_seconds();
@@ -62,7 +79,7 @@ static int run(const struct hone_python *python, const char *word, const char *d
                          (long long)hone_torch_seconds());
     if (code < 0 || (how.status == 0 && how.signal == 0))
         return code;
-    HONE_AUTOFREE char *line = last_line(said);
+    HONE_AUTOFREE char *line = last_line(q->said);
     if (how.was_seccomp || how.signal == SIGSYS)
         return hone_fail(err, HONE_E_TARGET,
                          "the module asked for what the jail refuses (a socket, for example)");
@@ -70,7 +87,8 @@ static int run(const struct hone_python *python, const char *word, const char *d
                      line[0] != '\0' ? line : "it ended without a word");
 }
 
-int hone_python_ask(const char *word, const char *dir, int out, struct hone_err *err)
+int hone_python_ask(const char *word, const char *dir, bool is_on_device, int out,
+                    struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_python python;
@@ -78,9 +96,13 @@ int hone_python_ask(const char *word, const char *dir, int out, struct hone_err 
     if (said < 0)
         return hone_fail(err, HONE_E_IO, "no memory file");
     int code = hone_python_find(pool, &python, err);
+    if (code == 0 && is_on_device && python.cuda == NULL)
+        code =
+            hone_fail(err, HONE_E_UNSUPPORTED, "the torch of '%.200s' has no CUDA", python.program);
     if (code == 0)
         code = hone_python_put_worker(dir, err);
-    return code < 0 ? code : run(&python, word, dir, out, said, pool, err);
+    const struct question q = {&python, word, dir, is_on_device, out, said};
+    return code < 0 ? code : run(&q, pool, err);
 }
 
 void hone_python_print(int code, int out, struct hone_err *err)

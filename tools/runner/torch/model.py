@@ -28,6 +28,29 @@ def read(name):
         return file.read()
 
 
+class Place:
+    """Where the model runs."""
+    device = "cpu"
+
+    @classmethod
+    def take(cls, device):
+        cls.device = Rewrite.device = device
+
+    @classmethod
+    def put(cls, values):
+        return [v.to(cls.device) if is_tensor(v) else v for v in values]
+
+    @classmethod
+    def wait(cls):
+        if cls.device == "cuda":
+            torch.cuda.synchronize()
+
+    @classmethod
+    def now(cls):
+        cls.wait()
+        return time.perf_counter_ns()
+
+
 def load(text):
     torch.manual_seed(1)
     names = {"__name__": "hone_model"}
@@ -44,7 +67,7 @@ def build(names):
         if not callable(found):
             raise Refused("the file has no Model: a class of torch.nn.Module, or an instance")
         found = found(*(names["get_init_inputs"]() if "get_init_inputs" in names else []))
-    return found.eval()
+    return found.eval().to(Place.device)
 
 
 def is_tensor(value):
@@ -69,10 +92,10 @@ class Clock:
         shapes = [list(g.shape) for g in given if is_tensor(g)]
         if shapes not in row["shapes"] and len(row["shapes"]) < 4:
             row["shapes"].append(shapes)
-        self.open.append([row, 0, time.perf_counter_ns()])
+        self.open.append([row, 0, Place.now()])
 
     def leave(self, module, given, result):
-        now = time.perf_counter_ns()
+        now = Place.now()
         row, inner, start = self.open.pop()
         row["calls"] += 1
         row["own"] += now - start - inner
@@ -85,9 +108,9 @@ def passes(model, given, seconds, after=lambda: None):
     """The ns of each of some forward passes."""
     times, until = [], time.perf_counter() + seconds
     while len(times) < 3 or (len(times) < 200 and time.perf_counter() < until):
-        start = time.perf_counter_ns()
+        start = Place.now()
         model(*given)
-        times.append(time.perf_counter_ns() - start)
+        times.append(Place.now() - start)
         after()
     return times
 
@@ -103,7 +126,7 @@ def faster_half(clock, seen):
 def rank(request):
     names = load(read("module.py"))
     model = build(names)
-    given = list(names["get_inputs"]())
+    given = Place.put(names["get_inputs"]())
     passes(model, given, 0)
     plain = sorted(passes(model, given, 1))
     clock, seen = Clock(model), []
@@ -286,8 +309,12 @@ class Swapped(torch.nn.Module):
         spec.loader.exec_module(export)
         self.kernel = export.ModelNew.kernel if hasattr(export, "ModelNew") else export.kernel
         record = self.kernel.spec["record"]
-        self.kernel.function = getattr(ctypes.CDLL(folder + "/kernel.so"), self.kernel.name)
-        self.kernel.function.restype = None
+        if Place.device == "cpu":  # it was compiled in a jail without torch
+            self.kernel.function = getattr(ctypes.CDLL(folder + "/kernel.so"), self.kernel.name)
+            self.kernel.function.restype = None
+        else:
+            self.kernel.folder = folder
+            self.kernel.compile()
         self.free = [getattr(export, record["axes"][axis]) for axis in self.kernel.free]
         self.state = {name: self.find(module, key) for name, key in record["state"].items()}
 
@@ -395,14 +422,15 @@ def play(request, is_swapped, reader, writer):
             torch.manual_seed(said["seed"])
             send(writer, *pack(list(names["get_inputs"]())))
         elif said["do"] == "take":
-            given = unpack(said, blobs)
+            given = Place.put(unpack(said, blobs))
             send(writer, {})
         elif said["do"] == "run":
             for _ in range(said["calls"]):
                 outputs = model(*given)
+            Place.wait()
             send(writer, {})
         else:
-            send(writer, *pack(outputs_of(outputs)))
+            send(writer, *pack([o.cpu() for o in outputs_of(outputs)]))
 
 
 class Side:
@@ -505,6 +533,7 @@ def main():
     os.dup2(2, 1)
     try:
         request = json.loads(read("request.json"))
+        Place.take(request.get("device", "cpu"))
         if request["ask"] != "check":  # which calls no operator of torch before it forks
             torch.set_num_threads(request["threads"])
             torch.set_grad_enabled(False)

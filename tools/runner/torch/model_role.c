@@ -79,7 +79,8 @@ static int compile(struct hone_pool *pool, const char *folder, const char *line,
                      hone_plain_line(pool, said, 300));
 }
 
-static int compile_all(const char *dir, struct hone_err *err)
+/* Reads the request; what a CPU is to run is compiled, an export for a device does that itself. */
+static int prepare(const char *dir, bool *ret_is_on_device, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     HONE_AUTOFREE char *path = hone_path_join(dir, "request.json", NULL);
@@ -89,8 +90,9 @@ static int compile_all(const char *dir, struct hone_err *err)
     int code = hone_file_read(path, HONE_LIMIT_FILE_BYTES, &text, &len, err);
     if (code == 0)
         code = hone_json_parse(text, len, &request, err);
+    *ret_is_on_device = strcmp(hone_json_get_str(request, "device", "cpu"), "cuda") == 0;
     for (const struct hone_json *s = hone_json_first(hone_json_get(request, "swaps"));
-         s != NULL && code == 0; s = hone_json_next(s)) {
+         s != NULL && code == 0 && !*ret_is_on_device; s = hone_json_next(s)) {
         HONE_AUTOFREE char *folder = hone_sprintf("%s/swap%zu", dir, n++);
         code = compile(pool, folder, hone_json_get_str(s, "compile", ""), err);
     }
@@ -105,9 +107,11 @@ int hone_role_model(int argc, char **argv)
     }
     struct hone_err err = HONE_ERR_INIT;
     HONE_AUTOCLOSE int out = memfd_create("answer", MFD_CLOEXEC);
-    int code = out < 0 ? hone_fail(&err, HONE_E_IO, "no memory file") : compile_all(argv[0], &err);
+    bool is_on_device = false;
+    int code = out < 0 ? hone_fail(&err, HONE_E_IO, "no memory file")
+                       : prepare(argv[0], &is_on_device, &err);
     if (code == 0)
-        code = hone_python_ask("model", argv[0], out, &err);
+        code = hone_python_ask("model", argv[0], is_on_device, out, &err);
     hone_python_print(code, out, &err);
     return 0;
 }

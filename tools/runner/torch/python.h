@@ -30,9 +30,21 @@ int64_t hone_torch_seconds(void);
 const char *const *hone_python_env(const struct hone_python *python, struct hone_pool *pool);
 /* Writes the worker's files into a folder that a jail will show at /work. */
 int hone_python_put_worker(const char *folder, struct hone_err *err);
+struct hone_python_device_spec {
+    const char *word;  /* of worker.py */
+    const char *dir;   /* shown at /work, with the worker's files */
+    int in, out, said; /* stdin, stdout, stderr; -1: none */
+    bool allow_weak;
+};
+/* Starts `worker.py WORD` in a DEVICE_TORCH jail: it sees the GPUs, compilers and CUDA's toolkit.
+ * *ret is owned. */
+int hone_python_start_on_device(const struct hone_python *python,
+                                const struct hone_python_device_spec *what, struct hone_pool *pool,
+                                struct hone_jail **ret, struct hone_err *err);
 /* Runs `worker.py WORD /work/module.py` with dir as /work, the worker's files included; what it prints
  * lands in out. HONE_E_TIMEOUT, HONE_E_TARGET with its last words. */
-int hone_python_ask(const char *word, const char *dir, int out, struct hone_err *err);
+int hone_python_ask(const char *word, const char *dir, bool is_on_device, int out,
+                    struct hone_err *err);
 /* What landed in out as one line on stdout, or {"error"} where code or the text is bad. */
 void hone_python_print(int code, int out, struct hone_err *err);
 /* `hone-runner --torch FILE.py [NAME]`: what a module takes and gives, as one JSON line on stdout
@@ -40,7 +52,8 @@ void hone_python_print(int code, int out, struct hone_err *err);
 int hone_role_torch(int argc, char **argv);
 /* `hone-runner --model FOLDER`: one question about a whole model (tools/import/model.h). FOLDER holds
  * module.py, request.json and for each swap N a folder swapN with export.py and kernel.c, which is
- * compiled in the jail by the words of the request. Prints as --torch does. */
+ * compiled in the jail by the words of the request, or NAME.cu, which the export compiles itself.
+ * Prints as --torch does. */
 int hone_role_model(int argc, char **argv);
 
 #endif

@@ -7,7 +7,7 @@
 # A request is a JSON line on stdin, its answer one on stdout: {"ok": true, "numbers": [...]} or {"error": "..."}; the numbers
 # are what float32 errs by in each output (gaps_of), or for a request with "calls" the ns of one call in float32.
 # `worker.py device` is another process, beside a GPU: it times the module there, for a yardstick, on content of its own.
-# A request with "axes" builds the module, one with "calls" times it.
+# A request with "axes" builds the module, one with "calls" times it; with "is_compiled" as torch.compile makes it.
 # Descriptor 5 holds the inputs (private mappings: nothing can be changed), 6 takes the answers.
 import ast
 import ctypes
@@ -301,25 +301,65 @@ class OnDevice:
         while len(self.given) < MOST_SETS and len(self.given) * each < SET_BYTES:
             fresh = {name: drawn(torch, task["inputs"][name], axes) for name in moving}
             self.given.append(given_by(record, axes, {**values, **fresh}))
-        for i in range(3):
-            self.model(*self.given[i % len(self.given)])
-        torch.cuda.synchronize()
+        self.calls = {}
+        self.ready(False)
 
-    def ns(self, n_calls):
+    def ready(self, is_compiled):
+        """A call for each set, as it is or as compilers make it; compiled at the first."""
+        if is_compiled not in self.calls:
+            model = self.torch.compile(self.model, dynamic=False) if is_compiled else self.model
+            for i in range(3):
+                model(*self.given[i % len(self.given)])
+            self.torch.cuda.synchronize()
+            self.calls[is_compiled] = self.captured(model) or [lambda g=g: model(*g) for g in self.given]
+        return self.calls[is_compiled]
+
+    def captured(self, model):
+        """Graphs of the calls, which leave out what Python and launches take; None where there can be none."""
+        graphs, pool = [], self.torch.cuda.graph_pool_handle()
+        try:
+            for given in self.given:
+                graphs.append(self.torch.cuda.CUDAGraph())
+                with self.torch.cuda.graph(graphs[-1], pool=pool):
+                    model(*given)
+            for graph in graphs:
+                graph.replay()
+            self.torch.cuda.synchronize()
+        except Exception:
+            self.torch.cuda.synchronize()
+            return None
+        return [graph.replay for graph in graphs]
+
+    def ns(self, n_calls, is_compiled):
+        calls = self.ready(is_compiled)
         start, end = [self.torch.cuda.Event(enable_timing=True) for _ in range(2)]
         start.record()
         for i in range(n_calls):
-            self.model(*self.given[i % len(self.given)])
+            calls[i % len(calls)]()
         end.record()
         end.synchronize()
         return start.elapsed_time(end) * 1e6 / n_calls
 
 
+def let_compile():
+    """Where torch.compile finds and leaves things in the jail; without processes that wait for work."""
+    os.environ.update(TORCHINDUCTOR_CACHE_DIR="/tmp/inductor", TRITON_CACHE_DIR="/tmp/triton", USER="hone",
+                      TORCHINDUCTOR_COMPILE_THREADS="1")
+    if os.environ.get("HONE_CUDA_LIB"):
+        os.environ["TRITON_LIBCUDA_PATH"] = os.environ["HONE_CUDA_LIB"]
+
+
+def load_driver():
+    """torch asks for the driver by its name, which is loaded then."""
+    if os.environ.get("HONE_CUDA_LIB"):
+        ctypes.CDLL(os.path.join(os.environ["HONE_CUDA_LIB"], "libcuda.so.1"), mode=ctypes.RTLD_GLOBAL)
+
+
 def serve_device():
     stream = os.dup(1)
     os.dup2(2, 1)
-    if os.environ.get("HONE_CUDA_LIB"):  # torch asks for the driver by its name, which is loaded then
-        ctypes.CDLL(os.path.join(os.environ["HONE_CUDA_LIB"], "libcuda.so.1"), mode=ctypes.RTLD_GLOBAL)
+    let_compile()
+    load_driver()
     import torch
     torch.set_grad_enabled(False)
     skip_initialisers(torch)
@@ -335,7 +375,7 @@ def serve_device():
             if "axes" in request:
                 module = None
                 module = OnDevice(torch, text, task, request)
-            say(stream, {"ok": True, "numbers": [module.ns(request["calls"])] if "calls" in request else []})
+            say(stream, {"ok": True, "numbers": [module.ns(request["calls"], request["is_compiled"])] if "calls" in request else []})
         except BaseException as wrong:
             say(stream, {"error": ("%s: %s" % (type(wrong).__name__, wrong))[:300]})
 
@@ -447,6 +487,7 @@ if __name__ == "__main__":
     elif sys.argv[1] == "device":
         serve_device()
     elif sys.argv[1] == "model":
+        load_driver()
         import model
         model.main()
     else:

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "tools/runner/cuda/device/gpu_control.h"
+#include "tools/runner/cuda/driver/driver_env.h"
 #include "tools/runner/cuda/arena/gpu_profile_arena.h"
 #include "tools/runner/jail/stopping.h"
 #include "workspace/base/clock.h"
@@ -68,38 +69,13 @@ static int sealed_file(const char *name, const void *bytes, size_t len, int *ret
     return 0;
 }
 
-char *hone_gpu_driver_dir(void)
-{
-    struct hone_cuda *cu = NULL;
-    if (hone_cuda_open(&cu, NULL) < 0)
-        return NULL;
-    const char *slash = strrchr(cu->path, '/');
-    char *dir = slash != NULL && slash != cu->path
-                    ? hone_strndup(cu->path, (size_t)(slash - cu->path))
-                    : NULL;
-    hone_cuda_close(cu);
-    return dir;
-}
-
-size_t hone_gpu_pass_env(const char **env, size_t n, size_t max)
-{
-    static const char *const passed[] = {
-        "CUDA_VISIBLE_DEVICES=", "CUDA_DEVICE_ORDER=", "HONE_EMULATOR_"};
-    for (char **own = environ; *own != NULL; own++)
-        for (size_t i = 0; i < HONE_COUNTOF(passed) && n + 1 < max; i++)
-            if (strncmp(*own, passed[i], strlen(passed[i])) == 0)
-                env[n++] = *own;
-    env[n] = NULL;
-    return n;
-}
-
 /* Lazy loading could block behind a closed gate; a compile cache needs a home. */
 static size_t make_env(const char **env, size_t max)
 {
     static const char *const fixed[] = {"PATH=/usr/bin:/bin", "LANG=C", "CUDA_MODULE_LOADING=EAGER",
                                         "CUDA_CACHE_DISABLE=1"};
     memcpy(env, fixed, sizeof fixed);
-    return hone_gpu_pass_env(env, HONE_COUNTOF(fixed), max);
+    return hone_cuda_pass_env(env, HONE_COUNTOF(fixed), max);
 }
 
 static int start_jail(struct hone_gpu_arm *arm, int helper_socket, struct hone_err *err)
@@ -110,7 +86,7 @@ static int start_jail(struct hone_gpu_arm *arm, int helper_socket, struct hone_e
                           arm->is_open ? "open" : NULL, NULL};
     const char *env[64];
     size_t n_env = make_env(env, HONE_COUNTOF(env) - 1);
-    HONE_AUTOFREE char *dir = hone_gpu_driver_dir();
+    HONE_AUTOFREE char *dir = hone_cuda_driver_dir();
     HONE_AUTOFREE char *cupti = arm->spec.is_profiling ? hone_cupti_find_folder() : NULL;
     HONE_AUTOFREE char *cupti_env = NULL;
     const char *more[] = {cupti, NULL};

@@ -121,10 +121,4 @@ int hone_gpu_arm_occupancy(struct hone_gpu_arm *arm, const char *kernel, int64_t
                            int64_t dynamic_shared, int64_t *ret_blocks_per_sm,
                            struct hone_err *err);
 
-/* Adds what the driver or the emulator reads of this process's environment to n strings, and NULL;
- * borrowed. Returns how many there are then, below max. */
-size_t hone_gpu_pass_env(const char **env, size_t n, size_t max);
-/* Folder of the driver's library; owned. NULL: the loader knows. */
-char *hone_gpu_driver_dir(void);
-
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Torch on the device beside the candidate (yardstick.h): a Python of its own in the DEVICE jail
- * (worker.py, "device"), which builds the module once a size and times blocks of calls by events.
+/* Torch on the device beside the candidate (yardstick.h): a Python of its own in the DEVICE_TORCH jail
+ * (worker.py, "device"), which builds the module once a size and times blocks of calls by events, as
+ * it is and as torch.compile makes it.
  *
  * Its content is its own, drawn by role, and as many sets in turn as no cache holds. Nothing of the
  * judge's is passed to it. The module is the user's; one that lies falsifies its own ratio. Where
- * torch has no CUDA, or the process does not start or answer, the ratio is left out. */
+ * torch has no CUDA, or the process does not start or answer, the ratio is left out; that against
+ * torch.compile also where the job should end sooner than a compilation takes, and where
+ * HONE_TORCH_COMPILE is 0. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -19,18 +22,18 @@
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
-#define TMP_BYTES (256ll << 20)
-#define MAX_PIDS  256
 #define BLOCK_NS  (5 * HONE_NS_PER_MS)
-#define ANSWER_MS 90000 /* to load torch, build a module or time a block */
-#define MAX_LINE  2048
-#define MAX_ENV   64
+#define ANSWER_MS 90000 /* to load torch, build or compile a module or time a block */
+#define LEAST_NS                                                                                   \
+    (40 * HONE_NS_PER_S) /* of a job that has an end: compilers take 5 to 30 s a size */
+#define MAX_LINE 2048
 
 struct hone_gpu_torch {
     struct hone_jail *jail;
     int socket;
     const struct hone_workload *built; /* NULL: none yet */
     bool is_lost;
+    bool has_no_compiled; /* it failed once */
 };
 
 void hone_gpu_torch_free(struct hone_gpu_torch *torch)
@@ -45,31 +48,14 @@ void hone_gpu_torch_free(struct hone_gpu_torch *torch)
 static int start_jail(struct hone_judge *judge, struct hone_gpu_torch *torch, int its_socket,
                       struct hone_err *err)
 {
-    const struct hone_python *python = judge->oracle.python;
-    const char *const argv[] = {python->program, "-s", "/work/worker.py", "device", NULL};
     HONE_AUTOFREE char *folder = hone_sprintf("%s/open/run-%s", judge->dir, judge->oracle.folder);
-    HONE_AUTOFREE char *driver = hone_gpu_driver_dir();
-    const char *env[MAX_ENV];
-    const char *const *own = hone_python_env(python, judge->pool);
-    size_t n = 0;
-    while (own[n] != NULL && n + 1 < MAX_ENV) {
-        env[n] = own[n];
-        n++;
-    }
-    (void)hone_gpu_pass_env(env, n, MAX_ENV);
-    const struct hone_jail_spec spec = {.profile = HONE_JAIL_DEVICE,
-                                        .allow_weak = judge->job->allow_weak_jail,
-                                        .argv = argv,
-                                        .env = env,
-                                        .work_dir = folder,
-                                        .ro_files = python->shown,
-                                        .driver_dir = driver,
-                                        .tmp_bytes = TMP_BYTES,
-                                        .max_pids = MAX_PIDS,
-                                        .stdin_fd = its_socket,
-                                        .stdout_fd = its_socket,
-                                        .stderr_fd = -1};
-    return hone_jail_start(&spec, &torch->jail, err);
+    const struct hone_python_device_spec what = {.word = "device",
+                                                 .dir = folder,
+                                                 .in = its_socket,
+                                                 .out = its_socket,
+                                                 .said = -1,
+                                                 .allow_weak = judge->job->allow_weak_jail};
+    return hone_python_start_on_device(judge->oracle.python, &what, judge->pool, &torch->jail, err);
 }
 
 /* Lost at once where it does not start here. */
@@ -149,12 +135,9 @@ static bool build(struct hone_judge *judge, struct hone_gpu_torch *torch,
     return is_good;
 }
 
-static int time_torch(void *arg, int64_t n_calls, double *ret_ns, struct hone_err *err)
+static double time_module(struct hone_gpu_run *run, bool is_compiled, int64_t n_calls)
 {
-    struct hone_gpu_run *run = arg;
     struct hone_judge *judge = run->judge;
-    (void)err;
-    *ret_ns = 0;
     if (judge->gpu->torch == NULL)
         judge->gpu->torch = start(judge);
     struct hone_gpu_torch *torch = judge->gpu->torch;
@@ -163,9 +146,40 @@ static int time_torch(void *arg, int64_t n_calls, double *ret_ns, struct hone_er
         return 0;
     HONE_AUTOJSON struct hone_json *request = hone_json_new_object();
     hone_json_set_i64(request, "calls", n_calls);
-    if (!ask(judge, torch, request, ret_ns))
-        *ret_ns = 0;
+    hone_json_set_bool(request, "is_compiled", is_compiled);
+    double ns = 0;
+    return ask(judge, torch, request, &ns) ? ns : 0;
+}
+
+static int time_eager(void *arg, int64_t n_calls, double *ret_ns, struct hone_err *err)
+{
+    (void)err;
+    *ret_ns = time_module(arg, false, n_calls);
     return 0;
+}
+
+/* A process that compiles for too long is not waited for: the other sizes get a new one. */
+static int time_compiled(void *arg, int64_t n_calls, double *ret_ns, struct hone_err *err)
+{
+    struct hone_gpu_run *run = arg;
+    struct hone_gpu_job *gpu = run->judge->gpu;
+    (void)err;
+    *ret_ns = time_module(run, true, n_calls);
+    if (*ret_ns <= 0 && gpu->torch->is_lost) {
+        hone_gpu_torch_free(gpu->torch);
+        gpu->torch = start(run->judge);
+    }
+    gpu->torch->has_no_compiled = *ret_ns <= 0;
+    return 0;
+}
+
+static bool is_compiled_played(const struct hone_judge *judge)
+{
+    const char *given = getenv("HONE_TORCH_COMPILE");
+    if ((given != NULL && strcmp(given, "0") == 0) || judge->gpu->torch->is_lost ||
+        judge->gpu->torch->has_no_compiled)
+        return false;
+    return judge->finish_ns == 0 || judge->finish_ns - hone_now_ns() >= LEAST_NS;
 }
 
 static int time_candidate(void *arg, double *ret_ns, struct hone_outcome *ret, struct hone_err *err)
@@ -184,6 +198,14 @@ int hone_gpu_run_yardstick(struct hone_gpu_run *run, struct hone_workload_report
     const struct hone_python *python = run->judge->oracle.python;
     if (python == NULL || python->cuda == NULL)
         return 0;
-    const struct hone_yardstick_arms what = {time_torch, time_candidate, run, BLOCK_NS};
-    return hone_yardstick_play(run->judge, run->plan->workload, &what, report, ret, err);
+    const struct hone_yardstick_arms eager = {HONE_ARM_TORCH_EAGER, time_eager, time_candidate, run,
+                                              BLOCK_NS};
+    const struct hone_yardstick_arms compiled = {HONE_ARM_TORCH_COMPILE, time_compiled,
+                                                 time_candidate, run, BLOCK_NS};
+    size_t n = report->ratios.n;
+    int code = hone_yardstick_play(run->judge, run->plan->workload, &eager, report, ret, err);
+    bool was_played = report->ratios.n > n;
+    if (code < 0 || !hone_outcome_is_good(ret) || !was_played || !is_compiled_played(run->judge))
+        return code;
+    return hone_yardstick_play(run->judge, run->plan->workload, &compiled, report, ret, err);
 }
