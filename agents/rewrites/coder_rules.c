@@ -15,6 +15,7 @@ REWRITE(register_tile);
 REWRITE(sum_tile);
 REWRITE(outer_strip);
 REWRITE(outer_lanes);
+REWRITE(skewed_lanes);
 REWRITE(accumulators);
 REWRITE(tile_loops);
 REWRITE(vector_math);
@@ -61,6 +62,7 @@ const struct hone_rewrite *const hone_rewrites[] = {
     &hone_rewrite_vector_math,       &hone_rewrite_reorder_nests,
     &hone_rewrite_share_nests,       &hone_rewrite_block_nests,
     &hone_rewrite_outer_strip,       &hone_rewrite_outer_lanes,
+    &hone_rewrite_skewed_lanes,
 };
 const size_t hone_n_rewrites = HONE_COUNTOF(hone_rewrites);
 

@@ -295,17 +295,6 @@ static bool is_written(const struct lanes *l, const struct hone_c_node *root)
     return false;
 }
 
-/* Is it reached in each iteration, so that it may be read ahead of the loop? */
-static bool is_always_reached(const struct hone_c_node *loop, const struct hone_c_node *node)
-{
-    for (const struct hone_c_node *n = node, *p = n->parent; p && p != loop; n = p, p = p->parent)
-        if (p->kind == HONE_C_IF || p->kind == HONE_C_CONDITIONAL || p->kind == HONE_C_WHILE ||
-            p->kind == HONE_C_OTHER || (p->kind == HONE_C_FOR && n == p->body && p != loop) ||
-            (p->kind == HONE_C_BINARY && (strcmp(p->op, "&&") == 0 || strcmp(p->op, "||") == 0)))
-            return false;
-    return true;
-}
-
 /* The condition of `if (...) continue;`; NULL: no such statement. */
 static const struct hone_c_node *skip_of(const struct lanes *l, const struct hone_c_node *stmt)
 {
@@ -355,7 +344,7 @@ static bool is_steady(const struct lanes *l, const struct hone_c_loop *loop,
                       const struct hone_c_access *a)
 {
     return a->node->kind == HONE_C_SUBSCRIPT && a->root && a->root->kind == HONE_C_PARAM &&
-           !is_addressed(a->node) && is_always_reached(loop->node, a->node) &&
+           !is_addressed(a->node) && hone_c_is_always_reached(loop->node, a->node) &&
            !is_jumped_over(l, loop, a->node);
 }
 
@@ -482,7 +471,7 @@ static const struct hone_c_loop *row_of(const struct lanes *l, const struct hone
     if (!row || !row->is_canonical || !row->declares_var || !row->is_unit_step ||
         !is_uniform(l, row->lower) || !is_uniform(l, row->upper) || !a->index.is_known ||
         is_written(l, a->root) || !is_steady(l, row, a) ||
-        !is_always_reached(loop->node, row->node) || is_jumped_over(l, loop, row->node) ||
+        !hone_c_is_always_reached(loop->node, row->node) || is_jumped_over(l, loop, row->node) ||
         hone_c_uses(a->node, loop->var) || hides_name(l, row) || !is_lower_plain(row))
         return NULL;
     enum hone_c_stride across = hone_c_poly_stride(&a->index, l->loop->var);

@@ -343,7 +343,9 @@ static const struct hone_c_node *function_around(const struct hone_c_node *node)
 
 /* The first scalar that is written and is no plain reduction; NULL: none. */
 static const struct hone_c_node *read_reductions(const struct hone_c_loop *loop,
-                                                 struct hone_c_reduction *ret, size_t *ret_n)
+                                                 const struct hone_c_node *const *aside,
+                                                 size_t n_aside, struct hone_c_reduction *ret,
+                                                 size_t *ret_n)
 {
     const struct hone_c_node *body = loop->node->body;
     *ret_n = 0;
@@ -351,7 +353,10 @@ static const struct hone_c_node *read_reductions(const struct hone_c_loop *loop,
         if (n->kind != HONE_C_REF || !n->decl || hone_c_contains(body, n->decl) ||
             n->decl == loop->var)
             continue;
-        if (!hone_c_writes(body, n->decl) || is_known_reduction(ret, *ret_n, n->decl))
+        bool is_aside = false;
+        for (size_t i = 0; i < n_aside; i++)
+            is_aside = is_aside || aside[i] == n->decl;
+        if (is_aside || !hone_c_writes(body, n->decl) || is_known_reduction(ret, *ret_n, n->decl))
             continue;
         if (strchr(n->decl->type, '*') || strchr(n->decl->type, '[') ||
             *ret_n == HONE_C_MAX_REDUCTIONS || !classify(loop, n->decl, &ret[*ret_n]) ||
@@ -364,7 +369,13 @@ static const struct hone_c_node *read_reductions(const struct hone_c_loop *loop,
 
 bool hone_c_reductions(const struct hone_c_loop *loop, struct hone_c_reduction *ret, size_t *ret_n)
 {
-    return read_reductions(loop, ret, ret_n) == NULL;
+    return read_reductions(loop, NULL, 0, ret, ret_n) == NULL;
+}
+
+bool hone_c_reductions_but(const struct hone_c_loop *loop, const struct hone_c_node *const *aside,
+                           size_t n_aside, struct hone_c_reduction *ret, size_t *ret_n)
+{
+    return read_reductions(loop, aside, n_aside, ret, ret_n) == NULL;
 }
 
 bool hone_c_writes_scalar(const struct hone_c_loop *loop)
@@ -591,7 +602,7 @@ struct hone_c_obstacle hone_c_obstacle_of(const struct hone_c_nest *nest,
         return stands(HONE_C_BOUNDS, NULL);
     if ((at = jump_out(nest, loop->node->body)))
         return stands(HONE_C_LEFT_EARLY, at);
-    if ((at = read_reductions(loop, reductions, &n)) || (at = counter_behind(nest, loop)))
+    if ((at = read_reductions(loop, NULL, 0, reductions, &n)) || (at = counter_behind(nest, loop)))
         return stands(HONE_C_CARRIED_SCALAR, at);
     if ((at = pointer_call(loop->node->body)))
         return stands(HONE_C_POINTER_CALL, at);
@@ -606,4 +617,22 @@ bool hone_c_is_parallel(const struct hone_c_nest *nest, const struct hone_c_loop
     struct hone_c_obstacle o = hone_c_obstacle_of(nest, loop);
     *ret_why = o.words;
     return o.words == obstacles[HONE_C_FREE].words;
+}
+
+/* Is this part of a branch left out at times? Its condition is not. */
+static bool is_optional(const struct hone_c_node *parent, const struct hone_c_node *part)
+{
+    bool is_branch = parent->kind == HONE_C_IF || parent->kind == HONE_C_CONDITIONAL ||
+                     (parent->kind == HONE_C_BINARY &&
+                      (strcmp(parent->op, "&&") == 0 || strcmp(parent->op, "||") == 0));
+    return (is_branch && part != parent->first) || parent->kind == HONE_C_WHILE ||
+           parent->kind == HONE_C_OTHER || (parent->kind == HONE_C_FOR && part == parent->body);
+}
+
+bool hone_c_is_always_reached(const struct hone_c_node *loop, const struct hone_c_node *node)
+{
+    for (const struct hone_c_node *n = node, *p = n->parent; p && p != loop; n = p, p = p->parent)
+        if (is_optional(p, n))
+            return false;
+    return true;
 }

@@ -126,6 +126,9 @@ size_t hone_c_accesses(const struct hone_c_node *function, const struct hone_c_n
 /* Scalars that live outside `loop` and are written in it. False when one of them is not
  * a plain reduction. */
 bool hone_c_reductions(const struct hone_c_loop *loop, struct hone_c_reduction *ret, size_t *ret_n);
+/* The same but for n_aside variables, whose writes the caller has read. */
+bool hone_c_reductions_but(const struct hone_c_loop *loop, const struct hone_c_node *const *aside,
+                           size_t n_aside, struct hone_c_reduction *ret, size_t *ret_n);
 bool hone_c_writes_scalar(const struct hone_c_loop *loop); /* is there one, plain or not? */
 /* The first thing found that stands against any order of iterations (reductions aside). */
 struct hone_c_obstacle hone_c_obstacle_of(const struct hone_c_nest *nest,
@@ -140,6 +143,9 @@ const struct hone_c_node *hone_c_only_stmt(const struct hone_c_node *body);
  * that it reaches: a variable of the file or a static one that is not const. NULL: none. */
 const struct hone_c_node *hone_c_state_call(const struct hone_c_tree *tree,
                                             const struct hone_c_node *top);
+/* Is the node reached in each iteration of the loop, so that it may be read ahead of it? Jumps aside.
+ */
+bool hone_c_is_always_reached(const struct hone_c_node *loop, const struct hone_c_node *node);
 /* Is the expression free of anything that changes inside `top`? */
 bool hone_c_is_invariant(const struct hone_c_node *expr, const struct hone_c_node *top);
 
