@@ -16,7 +16,8 @@ static const struct hone_c_loop *only_inner(const struct hone_coder_input *in,
     const struct hone_c_loop *ret = NULL;
     for (size_t i = 0; i < in->nest.n; i++) {
         const struct hone_c_loop *l = &in->nest.loops[i];
-        if (l == rows || !hone_c_contains(rows->node, l->node))
+        bool is_behind = ret && l->node->parent == ret->node->parent; /* read_copies looks at it */
+        if (l == rows || !hone_c_contains(rows->node, l->node) || is_behind)
             continue;
         if (ret || l->parent != rows)
             return NULL;
@@ -39,7 +40,8 @@ static bool is_plain_body(const struct hone_skew *s)
     for (const struct hone_c_node *n = s->body; n; n = hone_c_walk(s->body, n)) {
         bool is_known = n->kind != HONE_C_JUMP && n->kind != HONE_C_WHILE &&
                         n->kind != HONE_C_OTHER && n->kind != HONE_C_MEMBER;
-        if (!is_known || (n->kind == HONE_C_FOR && n != s->columns->node))
+        if (!is_known ||
+            (n->kind == HONE_C_FOR && n != s->columns->node && !hone_skew_is_in_swap(s, n)))
             return false;
         for (const struct hone_c_node *arg = n->kind == HONE_C_CALL && n->first ? n->first->next
                                                                                 : NULL;
@@ -133,6 +135,30 @@ static bool is_same(const struct hone_c_poly *a, const struct hone_c_poly *b)
     return distance(a, b, &d) && d == 0;
 }
 
+static struct hone_c_poly poly_of_var(const struct hone_c_node *var)
+{
+    return (struct hone_c_poly){.is_known = true,
+                                .n = 1,
+                                .terms = {{.k = 1, .n_factors = 1, .factors = {{var, var->name}}}}};
+}
+
+static const struct hone_c_access *access_at(const struct hone_skew *s,
+                                             const struct hone_c_node *node)
+{
+    for (size_t i = 0; i < s->n_accesses; i++)
+        if (s->accesses[i].node == node)
+            return &s->accesses[i];
+    return NULL;
+}
+
+/* Where a loop begins, if that is a number above 0; else 0. */
+static int64_t least_of(const struct hone_skew *s, const struct hone_c_loop *loop)
+{
+    struct hone_c_poly p = hone_c_poly_of(s->in->nest.function, loop->lower);
+    bool is_number = p.is_known && p.n == 1 && p.terms[0].n_factors == 0;
+    return is_number && p.terms[0].k > 0 ? p.terms[0].k : 0;
+}
+
 static bool has_var(const struct hone_c_poly *p, const struct hone_c_node *var)
 {
     return hone_c_poly_stride(p, var) != HONE_C_STRIDE_ZERO;
@@ -215,11 +241,46 @@ static void read_swaps(struct hone_skew *s)
             !is_copy(second, &a_again, &b) || !is_copy(third, &b_again, &t_again) || a != a_again ||
             b != b_again || t != t_again)
             continue;
-        const struct hone_skew_swap swap = {a, b, t, d, third};
+        const struct hone_skew_swap swap = {a, b, t, d, third, NULL};
         if (a != b && is_temporary(s, &swap) && is_made_once(s, a, &swap) &&
             is_made_once(s, b, &swap))
             s->swaps[s->n_swaps++] = swap;
     }
+}
+
+/* Behind the columns: `for (...) above[j] = own[j];` over the columns and what is in front of them. */
+static void read_copies(struct hone_skew *s)
+{
+    for (const struct hone_c_node *d = s->columns->node->next; d; d = d->next) {
+        const struct hone_c_loop *l =
+            d->kind == HONE_C_FOR ? hone_c_loop_of(&s->in->nest, d) : NULL;
+        const struct hone_c_node *set = l ? hone_c_only_stmt(l->node->body) : NULL;
+        bool is_set = set && set->kind == HONE_C_BINARY && strcmp(set->op, "=") == 0;
+        if (!is_set || !is_plain_loop(l) || s->n_swaps == HONE_SKEW_MAX_MEMORY ||
+            strcmp(hone_upper_text(s->in, l), hone_upper_text(s->in, s->columns)) != 0 ||
+            !hone_c_is_invariant(l->upper, s->rows->node) ||
+            hone_c_strip(l->lower)->kind != HONE_C_CONST ||
+            hone_c_strip(s->columns->lower)->kind != HONE_C_CONST)
+            continue;
+        const struct hone_c_access *to = access_at(s, set->first);
+        const struct hone_c_access *from = access_at(s, hone_c_strip(set->last));
+        if (to && from && to->root != from->root && is_same(&to->index, &from->index) &&
+            hone_c_poly_stride(&to->index, l->var) == HONE_C_STRIDE_UNIT)
+            s->swaps[s->n_swaps++] = (struct hone_skew_swap){
+                .a = to->root, .b = from->root, .first = d, .last = d, .copy = l};
+    }
+}
+
+/* Is what is copied the element that the columns write? */
+static bool is_copy_of(const struct hone_skew *s, const struct hone_skew_swap *swap,
+                       const struct hone_c_access *write)
+{
+    const struct hone_c_node *set = hone_c_only_stmt(swap->copy->node->body);
+    struct hone_c_poly here = poly_of_var(swap->copy->var), there = poly_of_var(s->columns->var);
+    struct hone_c_poly mine = hone_c_poly_sum(&access_at(s, set->first)->index, &here, -1);
+    struct hone_c_poly its = hone_c_poly_sum(&write->index, &there, -1);
+    return write->root == swap->b && is_same(&mine, &its) &&
+           least_of(s, swap->copy) <= least_of(s, s->columns);
 }
 
 static const struct hone_skew_swap *swap_of(const struct hone_skew *s,
@@ -245,7 +306,9 @@ static bool is_place(const struct hone_skew *s, const struct hone_c_node *node)
     if (node->kind != HONE_C_SUBSCRIPT)
         return false;
     const struct hone_c_node *base = hone_c_strip(node->first);
-    bool is_swapped = base->kind == HONE_C_REF && swap_of(s, base->decl) != NULL;
+    const struct hone_skew_swap *swap =
+        base->kind == HONE_C_REF && base->decl ? swap_of(s, base->decl) : NULL;
+    bool is_swapped = swap && !swap->copy;
     for (const struct hone_c_node *c = is_swapped ? node->first->next : node->first; c; c = c->next)
         if (!is_again(s, c))
             return false;
@@ -255,7 +318,8 @@ static bool is_place(const struct hone_skew *s, const struct hone_c_node *node)
 /* Memory of its own: a parameter, an array, or what malloc gave for good. */
 static bool is_own_memory(const struct hone_skew *s, const struct hone_c_node *root)
 {
-    if (swap_of(s, root))
+    const struct hone_skew_swap *swap = swap_of(s, root);
+    if (swap && !swap->copy)
         return true;
     if (!root || root->kind == HONE_C_PARAM)
         return root != NULL && !hone_c_writes(s->in->nest.function, root);
@@ -275,6 +339,39 @@ static struct hone_skew_memory *memory_of(struct hone_skew *s, const struct hone
     return NULL;
 }
 
+/* Does the statement write the element, whichever way it goes? */
+static bool is_written_by(const struct hone_skew *s, const struct hone_skew_memory *m,
+                          const struct hone_c_node *stmt)
+{
+    bool ret = false;
+    if (stmt->kind == HONE_C_COMPOUND) {
+        for (const struct hone_c_node *c = stmt->first; c && !ret; c = c->next)
+            ret = is_written_by(s, m, c);
+        return ret;
+    }
+    if (stmt->kind == HONE_C_IF && hone_c_n_children(stmt) == 3)
+        return is_written_by(s, m, hone_c_child(stmt, 1)) &&
+               is_written_by(s, m, hone_c_child(stmt, 2));
+    for (size_t i = 0; i < s->n_accesses && !ret; i++)
+        ret = s->accesses[i].is_write && s->accesses[i].root == m->root &&
+              hone_c_contains(stmt, s->accesses[i].node) &&
+              hone_c_is_always_reached(stmt->parent, s->accesses[i].node);
+    return ret;
+}
+
+/* Has a statement in front of the node written the element? */
+static bool is_written_before(const struct hone_skew *s, const struct hone_skew_memory *m,
+                              const struct hone_c_node *node)
+{
+    for (const struct hone_c_node *n = node; n != s->inner && n->parent; n = n->parent) {
+        const struct hone_c_node *block = n->parent->kind == HONE_C_COMPOUND ? n->parent : NULL;
+        for (const struct hone_c_node *c = block ? block->first : NULL; c && c != n; c = c->next)
+            if (is_written_by(s, m, c))
+                return true;
+    }
+    return false;
+}
+
 /* Each array that the columns write becomes memory. False: what is written has no such form. */
 static bool read_writes(struct hone_skew *s)
 {
@@ -285,17 +382,18 @@ static bool read_writes(struct hone_skew *s)
         if (!a->is_write || !hone_c_contains(s->inner, a->node) || memory_of(s, a->root))
             continue;
         if (s->n_memory == HONE_SKEW_MAX_MEMORY || !a->index.is_known || !is_place(s, a->node) ||
-            !hone_c_is_always_reached(s->columns->node, a->node) ||
-            hone_c_poly_stride(&a->index, s->columns->var) != HONE_C_STRIDE_UNIT)
+            hone_c_poly_stride(&a->index, s->columns->var) != HONE_C_STRIDE_UNIT ||
+            strstr(a->node->type, "volatile"))
             return false;
         const struct hone_skew_swap *swap = swap_of(s, a->root);
         bool has_rows = has_var(&a->index, s->rows->var);
-        if (swap && has_rows)
+        if (swap && (has_rows || (swap->copy && !is_copy_of(s, swap, a))))
             return false;
         s->memory[s->n_memory++] = (struct hone_skew_memory){
             .kind = swap       ? HONE_SKEW_PAIR
                     : has_rows ? HONE_SKEW_MATRIX
                                : HONE_SKEW_ROW,
+            .is_copied = swap && swap->copy,
             .root = a->root,
             .other = !swap                ? NULL
                      : swap->a == a->root ? swap->b
@@ -306,15 +404,13 @@ static bool read_writes(struct hone_skew *s)
             .stem =
                 hone_fresh_name(s->in, hone_pool_printf(s->in->pool, "%s_lanes", a->root->name))};
     }
+    for (size_t i = 0; i < s->n_memory; i++)
+        if (!is_written_by(s, &s->memory[i], s->inner))
+            return false;
+    for (size_t i = 0; i < s->n_swaps; i++) /* pointers that change from row to row elsewhere */
+        if (!memory_of(s, s->swaps[i].a))
+            return false;
     return s->n_memory > 0;
-}
-
-/* Where a loop begins, if that is a number above 0; else 0. */
-static int64_t least_of(const struct hone_skew *s, const struct hone_c_loop *loop)
-{
-    struct hone_c_poly p = hone_c_poly_of(s->in->nest.function, loop->lower);
-    bool is_number = p.is_known && p.n == 1 && p.terms[0].n_factors == 0;
-    return is_number && p.terms[0].k > 0 ? p.terms[0].k : 0;
 }
 
 /* Before the columns: an element in front of the first column, of the row itself or of the one
@@ -323,10 +419,7 @@ static bool is_border(const struct hone_skew *s, const struct hone_skew_memory *
                       const struct hone_c_access *a)
 {
     int64_t least = least_of(s, s->columns), d;
-    struct hone_c_poly var = {
-        .is_known = true,
-        .n = 1,
-        .terms = {{.k = 1, .n_factors = 1, .factors = {{s->columns->var, s->columns->var->name}}}}};
+    struct hone_c_poly var = poly_of_var(s->columns->var);
     struct hone_c_poly zero = hone_c_poly_sum(&m->index, &var, -1); /* column 0 */
     struct hone_c_poly above = one_less(&zero, s->rows->var);
     return a->index.is_known && ((distance(&a->index, &zero, &d) && d >= 0 && d < least) ||
@@ -341,6 +434,8 @@ static bool read_places(struct hone_skew *s)
         const struct hone_c_access *a = &s->accesses[i];
         struct hone_skew_memory *m = memory_of(s, a->root);
         bool is_inner = hone_c_contains(s->inner, a->node);
+        if (hone_skew_is_in_swap(s, a->node))
+            continue;
         if (m && !is_inner && (a->node->begin > s->columns->node->begin || !is_border(s, m, a)))
             return false;
         if (!m || !is_inner)
@@ -350,11 +445,8 @@ static bool read_places(struct hone_skew *s)
             !is_place(s, a->node))
             return false;
         /* But for a row, an element's old value is nowhere but in memory. */
-        const struct hone_c_node *write = m->at[HONE_SKEW_NOW];
-        while (write->parent && !hone_c_is_stmt(write))
-            write = write->parent;
         if (m->kind != HONE_SKEW_ROW && place == HONE_SKEW_NOW && a->is_read &&
-            a->node->begin < write->end)
+            !is_written_before(s, m, a->node))
             return false;
         if (!m->at[place])
             m->at[place] = a->node;
@@ -427,6 +519,8 @@ static bool read_scalars(struct hone_skew *s)
     const struct hone_c_node *aside[3 * HONE_SKEW_MAX_MEMORY];
     size_t n_aside = 0;
     for (size_t i = 0; i < s->n_swaps; i++) {
+        if (s->swaps[i].copy)
+            continue;
         aside[n_aside++] = s->swaps[i].a;
         aside[n_aside++] = s->swaps[i].b;
         aside[n_aside++] = s->swaps[i].temporary;
@@ -474,12 +568,14 @@ static bool read_form(struct hone_skew *s)
         return false;
     s->body = s->rows->node->body;
     s->inner = s->columns->node->body;
-    read_swaps(s);
     s->n_accesses =
         hone_c_accesses(s->in->nest.function, s->body, s->accesses, HONE_SKEW_MAX_ACCESSES);
-    return s->n_accesses <= HONE_SKEW_MAX_ACCESSES && is_plain_body(s) && read_locals(s) &&
-           read_scalars(s) && read_writes(s) && read_places(s) && has_borders(s) &&
-           are_others_apart(s);
+    if (s->n_accesses > HONE_SKEW_MAX_ACCESSES)
+        return false;
+    read_swaps(s);
+    read_copies(s);
+    return is_plain_body(s) && read_locals(s) && read_scalars(s) && read_writes(s) &&
+           read_places(s) && has_borders(s) && are_others_apart(s);
 }
 
 bool hone_skew_read(const struct hone_coder_input *in, const struct hone_c_loop *rows,

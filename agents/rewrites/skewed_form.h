@@ -24,11 +24,12 @@ enum hone_skew_place {
 enum hone_skew_kind {
     HONE_SKEW_MATRIX, /* a row for each i */
     HONE_SKEW_ROW,    /* the same row for all i */
-    HONE_SKEW_PAIR    /* two rows whose pointers are swapped behind the columns */
+    HONE_SKEW_PAIR    /* two rows: swapped, or one copied to the other, behind the columns */
 };
 
 struct hone_skew_memory { /* an array of which the inner loop writes one element a column */
     enum hone_skew_kind kind;
+    bool is_copied; /* PAIR: to the row above */
     const struct hone_c_node *root;
     const struct hone_c_node *other; /* HONE_SKEW_PAIR: the pointer to the row above */
     const struct hone_c_node
@@ -59,8 +60,9 @@ struct hone_skew {
     size_t n_locals;
     const struct hone_c_node *pointers[HONE_SKEW_MAX_LOCALS]; /* that a lane computes again */
     size_t n_pointers;
-    struct hone_skew_swap { /* `T *t = a; a = b; b = t;` */
+    struct hone_skew_swap { /* `T *t = a; a = b; b = t;`, or a[...] = b[...] in a loop */
         const struct hone_c_node *a, *b, *temporary, *first, *last;
+        const struct hone_c_loop *copy; /* NULL: pointers are swapped */
     } swaps[HONE_SKEW_MAX_MEMORY];
     size_t n_swaps;
     struct hone_c_reduction sums[HONE_C_MAX_REDUCTIONS];

@@ -89,6 +89,23 @@ static const char *row_of_lane(const struct hone_skew *s)
     return hone_pool_printf(s->in->pool, "%s + %s", s->first, s->lane);
 }
 
+/* Behind a row: pointers change places, so often in a strip that it changes nothing in the end; or
+ * what stands in front of the columns is copied. */
+static void put_swap(struct hone_skew *s, const struct hone_skew_swap *swap)
+{
+    if (!swap->copy) {
+        put(s, "%s\n",
+            hone_c_edit_text(&s->edits, swap->first->begin,
+                             hone_c_stmt_end(s->in->tree, swap->last)));
+        return;
+    }
+    const struct hone_c_node *body = swap->copy->node->body;
+    const char *type = hone_type_text(s->in, swap->copy->var), *var = swap->copy->var->name;
+    put(s, "for (%s %s = %s; %s < %s; %s++)\n%s\n", type, var, hone_lower_text(s->in, swap->copy),
+        var, hone_lower_text(s->in, s->columns), var,
+        hone_c_edit_text(&s->edits, body->begin, hone_c_stmt_end(s->in->tree, body)));
+}
+
 /* What stands in front of the columns, row by row; and the elements that the first column finds. */
 static void put_starts(struct hone_skew *s)
 {
@@ -111,10 +128,8 @@ static void put_starts(struct hone_skew *s)
                 hone_c_text(s->in->tree, m->at[HONE_SKEW_CORNER]));
     }
     put(s, "(void)%s;\n}\n", s->columns->var->name);
-    for (size_t i = 0; i < s->n_swaps; i++) /* so often that it changes nothing in the end */
-        put(s, "%s\n",
-            hone_c_edit_text(&s->edits, s->swaps[i].first->begin,
-                             hone_c_stmt_end(s->in->tree, s->swaps[i].last)));
+    for (size_t i = 0; i < s->n_swaps; i++)
+        put_swap(s, &s->swaps[i]);
     put(s, "}\n");
 }
 
@@ -218,7 +233,7 @@ static void put_stored_row(struct hone_skew *s, size_t behind)
         hone_pool_printf(s->in->pool, "%s - (%s - %zu)", s->step, s->count, behind + 1);
     size_t n = 0;
     for (size_t i = 0; i < s->n_memory; i++)
-        n += s->memory[i].kind == HONE_SKEW_PAIR ||
+        n += (s->memory[i].kind == HONE_SKEW_PAIR && (behind == 0 || !s->memory[i].is_copied)) ||
              (s->memory[i].kind == HONE_SKEW_ROW && behind == 0);
     if (n == 0)
         return;
@@ -230,7 +245,7 @@ static void put_stored_row(struct hone_skew *s, size_t behind)
             hone_pool_printf(s->in->pool, " = %s_out[%s - %zu]", m->stem, s->count, behind);
         if (m->kind == HONE_SKEW_PAIR && behind == 0)
             put_above(s, m, at, "", value);
-        if ((m->kind == HONE_SKEW_PAIR && behind == 1) ||
+        if ((m->kind == HONE_SKEW_PAIR && behind == (m->is_copied ? 0 : 1)) ||
             (m->kind == HONE_SKEW_ROW && behind == 0)) {
             put(s, "{\n");
             put_column(s, at);
@@ -308,6 +323,14 @@ static void put_sums(struct hone_skew *s, bool is_end)
 
 /* ---- the rule ---- */
 
+static bool has_swapped(const struct hone_skew *s)
+{
+    bool ret = false;
+    for (size_t i = 0; i < s->n_swaps; i++)
+        ret = ret || !s->swaps[i].copy;
+    return ret;
+}
+
 /* In the pool. Pointers that are swapped want an even number of lanes. */
 static const char *text_of(struct hone_skew *s, const char *count)
 {
@@ -315,7 +338,7 @@ static const char *text_of(struct hone_skew *s, const char *count)
     const struct hone_c_loop *rows = s->rows;
     const char *var = rows->var->name, *upper = hone_upper_text(in, s->columns);
     const char *lower = hone_lower_text(in, s->columns);
-    s->count = count = s->n_swaps > 0 ? hone_pool_printf(in->pool, "(2 * %s)", count) : count;
+    s->count = count = has_swapped(s) ? hone_pool_printf(in->pool, "(2 * %s)", count) : count;
     put(s, "{\nconst %s %s = %s;\nconst long long %s = %s > %s ? (long long)(%s - %s) : 0;\n",
         row_type(s), s->full, hone_full_text(in, rows, count), s->n_columns, upper, lower, upper,
         lower);

@@ -143,8 +143,7 @@ const struct hone_c_node *hone_c_only_stmt(const struct hone_c_node *body);
  * that it reaches: a variable of the file or a static one that is not const. NULL: none. */
 const struct hone_c_node *hone_c_state_call(const struct hone_c_tree *tree,
                                             const struct hone_c_node *top);
-/* Is the node reached in each iteration of the loop, so that it may be read ahead of it? Jumps aside.
- */
+/* Is the node reached in each iteration of the loop (jumps aside), so that it may be read ahead? */
 bool hone_c_is_always_reached(const struct hone_c_node *loop, const struct hone_c_node *node);
 /* Is the expression free of anything that changes inside `top`? */
 bool hone_c_is_invariant(const struct hone_c_node *expr, const struct hone_c_node *top);

@@ -119,9 +119,83 @@ static const struct text kept[] = {
                                "    A[i] = s;\n"
                                "}\n"
                                "(void)last;\n" ROWS_END),
+    /* both ways of a branch write; a row that is copied to the one above */
+    TEXT("common", ROWS "for (int64_t i = 1; i <= M; i++) {\n"
+                        "    cur[0] = (double)i;\n"
+                        "    for (int64_t j = 1; j <= N; j++) {\n"
+                        "        if (A[i - 1] < B[j - 1]) {\n"
+                        "            cur[j] = prev[j - 1] + 1;\n"
+                        "        } else {\n"
+                        "            double up = prev[j];\n"
+                        "            cur[j] = up > cur[j - 1] ? up : cur[j - 1];\n"
+                        "            cur[j] = cur[j] + 0.25;\n"
+                        "        }\n"
+                        "    }\n"
+                        "    for (int64_t j = 0; j <= N; j++)\n"
+                        "        prev[j] = cur[j];\n"
+                        "}\n" ROWS_END),
+    TEXT("common_in_all",
+         "for (int64_t i = 1; i < M; i++)\n"
+         "    for (int64_t j = 1; j < N; j++)\n"
+         "        if (A[i - 1] < B[j - 1])\n"
+         "            C[i * N + j] = C[(i - 1) * N + j - 1] + 1;\n"
+         "        else\n"
+         "            C[i * N + j] = least(C[(i - 1) * N + j], C[i * N + j - 1]);\n"
+         "(void)K;\n"),
+    TEXT("copied_down", ROWS "for (int64_t i = 0; i < M; i++) {\n"
+                             "    double s = B[i];\n"
+                             "    for (int64_t j = 2; j <= N; j++) {\n"
+                             "        s = 0.5 * s + prev[j];\n"
+                             "        cur[j] = s + 0.5 * cur[j - 1];\n"
+                             "    }\n"
+                             "    for (int64_t k = 1; k <= N; k++)\n"
+                             "        prev[k] = cur[k];\n"
+                             "}\n" ROWS_END),
 };
 
 static const struct text left_alone[] = {
+    /* copies of other columns, to one more row, of what the columns do not write */
+    TEXT("copied_less", ROWS "for (int64_t i = 0; i < M; i++) {\n"
+                             "    for (int64_t j = 1; j <= N; j++)\n"
+                             "        cur[j] = prev[j] + 0.5 * cur[j - 1];\n"
+                             "    for (int64_t k = 2; k <= N; k++)\n"
+                             "        prev[k] = cur[k];\n"
+                             "}\n" ROWS_END),
+    TEXT("copied_beside", ROWS "for (int64_t i = 0; i < M; i++) {\n"
+                               "    for (int64_t j = 1; j < N; j++)\n"
+                               "        cur[j] = prev[j] + 0.5 * cur[j - 1];\n"
+                               "    for (int64_t k = 1; k < N; k++)\n"
+                               "        prev[k + 1] = cur[k + 1];\n"
+                               "}\n" ROWS_END),
+    TEXT("copied_back", ROWS "for (int64_t i = 0; i < M; i++) {\n"
+                             "    for (int64_t j = 1; j <= N; j++)\n"
+                             "        cur[j] = prev[j] + 0.5 * cur[j - 1];\n"
+                             "    for (int64_t k = 1; k <= N; k++)\n"
+                             "        cur[k] = prev[k];\n"
+                             "}\n" ROWS_END),
+    TEXT("one_way", "for (int64_t i = 1; i < M; i++)\n"
+                    "    for (int64_t j = 1; j < N; j++)\n"
+                    "        if (A[i - 1] < B[j - 1])\n"
+                    "            C[i * N + j] = C[(i - 1) * N + j - 1] + 1;\n"
+                    "        else if (A[i] > 1.5)\n"
+                    "            C[i * N + j] = least(C[(i - 1) * N + j], C[i * N + j - 1]);\n"
+                    "(void)K;\n"),
+    TEXT("old_in_a_branch", "for (int64_t i = 1; i < M; i++)\n"
+                            "    for (int64_t j = 1; j < N; j++)\n"
+                            "        if (A[i - 1] < B[j - 1])\n"
+                            "            C[i * N + j] = C[(i - 1) * N + j - 1] + 1;\n"
+                            "        else\n"
+                            "            C[i * N + j] = C[i * N + j] + C[i * N + j - 1];\n"
+                            "(void)K;\n"),
+    /* pointers change places that are read alone */
+    TEXT("read_in_turns", ROWS "for (int64_t i = 0; i < M; i++) {\n"
+                               "    for (int64_t j = 1; j <= N; j++)\n"
+                               "        C[j] = 0.5 * C[j - 1] + prev[j];\n"
+                               "    double *swap = prev;\n"
+                               "    prev = cur;\n"
+                               "    cur = swap;\n"
+                               "}\n"
+                               "(void)A, (void)B, (void)K;\n"),
     /* pointers that may be the same, that change places elsewhere too, that are three */
     TEXT("one_buffer", ROWS "cur = prev + 1;\n"
                             "for (int64_t i = 1; i <= M; i++) {\n"
