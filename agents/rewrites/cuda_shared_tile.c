@@ -119,13 +119,10 @@ static const char *make_body(const struct hone_cuda_contraction *c, const char *
     const char *row_bound = hone_cuda_bracket(c->k, c->row->bound),
                *column_bound = hone_cuda_bracket(c->k, c->column->bound),
                *lower = hone_cuda_bracket(c->k, c->loop->lower);
-    struct hone_cuda_sub subs[] = {{c->row->var, c->row->var->name},
-                                   {c->column->var, c->column->var->name},
-                                   {c->loop->var, c->loop->var->name},
-                                   {c->batch ? c->batch->var : c->loop->var,
-                                    c->batch ? c->batch->var->name : c->loop->var->name}};
-    const char *left = hone_cuda_inline(c->k, c->left, subs, 4),
-               *right = hone_cuda_inline(c->k, c->right, subs, 4);
+    struct hone_cuda_sub subs[HONE_CUDA_MAX_SUBS];
+    size_t n_subs = hone_cuda_contraction_subs(c, subs);
+    const char *left = hone_cuda_inline(c->k, c->left, subs, n_subs),
+               *right = hone_cuda_inline(c->k, c->right, subs, n_subs);
     if (!upper || !lower || !row_bound || !column_bound || !left || !right)
         return NULL;
 #define INDEX(fmt, size) hone_pool_printf(in->pool, "(%s " fmt " %s)", e, size)

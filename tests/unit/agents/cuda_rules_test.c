@@ -14,6 +14,7 @@
 #include "agents/coder/coder.h"
 #include "agents/source/cuda_kernel.h"
 #include "agents/planner/features.h"
+#include "tests/unit/agents/cuda_batched.h"
 #include "tests/unit/agents/cuda_relatives.h"
 #include "tests/unit/agents/cuda_strangers.h"
 #include "workspace/base/file.h"
@@ -144,6 +145,7 @@ static struct kernel_case cases[] = {
      {{A, B, OUT, 70, 33, 3}, {A, B, OUT, 9, 2, 0}, {A, B, OUT, 20, 9, 70}},
      3},
     {"window_planes", window_planes_text, 1e-6, {{A, B, OUT, 3, 4, 33, 35}}, 1},
+    BATCHED_CASES,
     {"count_flat", count_flat_text, 1e-6, {{A, B, OUT, 5, 7, 11}, {A, B, OUT, 1, 1, 300}}, 2},
 };
 
@@ -180,6 +182,7 @@ static const char *const chains[][7] = {
     {"hist_for", "cuda_private_bins", "cuda_vector", "cuda_restrict"},
     {"hist_while", "cuda_private_bins", "cuda_vector"},
     {"hist_init", "cuda_private_bins", "cuda_vector"},
+    BATCHED_CHAINS,
     {"scaled", "cuda_shared_tile", "cuda_restrict"},
     {"tiled", "cuda_shared_tile", "cuda_restrict"},
     {"tiled_if", "cuda_shared_tile"},
