@@ -84,6 +84,24 @@ static bool has_name(const struct hone_cuda_kernel *k, const char *member)
     return false;
 }
 
+/* A wide index gives the compiler fewer registers to spill; where it is neither multiplied nor
+ * divided nor added to, unsigned arithmetic could differ from it. */
+static const char *type_for(const struct hone_c_node *body, const char *member)
+{
+    for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
+        const struct hone_c_node *p = n->parent;
+        while (p->kind == HONE_C_PAREN || p->kind == HONE_C_CAST)
+            p = p->parent;
+        if (n->kind != HONE_C_MEMBER || strcmp(n->name, member) != 0 || p->kind == HONE_C_VAR)
+            continue;
+        bool is_same = (p->kind == HONE_C_BINARY || p->kind == HONE_C_ASSIGN_OP) && p->op[0] &&
+                       strchr("*/%+", p->op[0]);
+        if (!is_same)
+            return "unsigned";
+    }
+    return "int64_t";
+}
+
 const char *hone_cuda_name_block(const struct hone_cuda_kernel *k)
 {
     const struct hone_c_node *body = k->function->body;
@@ -98,9 +116,9 @@ const char *hone_cuda_name_block(const struct hone_cuda_kernel *k)
             continue;
         const char *name = hone_fresh_name(k->in, *dim == 'y' ? "block_y" : "block_z");
         hone_c_edits_init(&edits, k->in->tree);
-        hone_c_replace(
-            &edits, body->begin + 1, body->begin + 1,
-            hone_pool_printf(k->in->pool, "\n    const unsigned %s = %s;", name, member));
+        hone_c_replace(&edits, body->begin + 1, body->begin + 1,
+                       hone_pool_printf(k->in->pool, "\n    const %s %s = %s;",
+                                        type_for(body, member), name, member));
         for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n))
             if (n->kind == HONE_C_MEMBER && strcmp(n->name, member) == 0)
                 hone_c_replace(&edits, n->begin, n->end, name);

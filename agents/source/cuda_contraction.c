@@ -246,10 +246,19 @@ static const char *stmt_text(const struct hone_cuda_kernel *k, const struct hone
                             k->in->tree->source + s->begin);
 }
 
+/* A parameter that changes stands for two values. */
+static bool keeps_params(const struct hone_cuda_kernel *k)
+{
+    for (size_t i = 0; i < k->n_params; i++)
+        if (hone_c_writes(k->function, k->params[i]))
+            return false;
+    return true;
+}
+
 bool hone_cuda_read_contraction(const struct hone_cuda_kernel *k, struct hone_cuda_contraction *c)
 {
     *c = (struct hone_cuda_contraction){.k = k};
-    if (!k->is_plain || k->n_axes < 2)
+    if (!k->is_plain || k->n_axes < 2 || !keeps_params(k))
         return false;
     const struct hone_c_node *loop = only_loop(k);
     c->loop = loop ? hone_c_loop_of(&k->nest, loop) : NULL;
