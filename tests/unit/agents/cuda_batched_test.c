@@ -11,6 +11,8 @@
     "const int64_t i = (int64_t)blockIdx.y * blockDim.y + threadIdx.y;"                            \
     "const int64_t j = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;"
 #define BATCH "const int64_t t = blockIdx.z;"
+#define PLACE_Z                                                                                    \
+    "const int64_t t = (int64_t)blockIdx.z * blockDim.z + threadIdx.z; if (t >= Z) return;"
 #define GUARD "if (i >= M || j >= N) return;"
 #define SUM_TO(upper)                                                                              \
     "for (int64_t l = 0; l < " upper "; l++) sum += A[(t * M + i) * K + l] * "                     \
@@ -60,6 +62,8 @@ static const struct {
      AXES "if (blockIdx.z > 1) A += M * K; C += blockIdx.z * M * N;" GUARD MOVED
           "C[i * N + j] = sum;",
      NULL},
+    {true, AXES PLACE_Z "A += t * M * K;" GUARD MOVED STORE, NULL},
+    {false, AXES PLACE_Z "A += t * M * K; A += 1;" GUARD MOVED STORE, NULL},
     /* a block's place has one thread */
     {false, AXES BATCH "if (t >= Z || i >= M || j >= N) return;" SUM STORE, many_threads},
     {false, AXES BATCH GUARD SUM STORE, many_threads},
@@ -72,6 +76,8 @@ static const struct {
     {true, AXES GUARD LOOP(SUM STORE), plane_grid},
     {false, AXES GUARD LOOP(SUM "C[i * N + j] = sum;"), plane_grid},
     {false, AXES GUARD "float sum = 0;" LOOP(SUM_TO("K") STORE), plane_grid},
+    {false, AXES GUARD LOOP(SUM "C[(t * M + i) * N + j] = sum + C[(t * M - M + i) * N + j];"),
+     plane_grid},
     {false, AXES GUARD LOOP(SUM STORE), grid},
     {false,
      AXES "if (i >= M || j >= N) return;"
