@@ -239,6 +239,50 @@ size_t hone_cuda_contraction_subs(const struct hone_cuda_contraction *c,
     return n;
 }
 
+/* Has it one value for a whole product, under this name? */
+static bool is_of_product(const struct hone_cuda_contraction *c, const struct hone_c_factor *f)
+{
+    struct hone_cuda_sub subs[HONE_CUDA_MAX_SUBS];
+    size_t n = hone_cuda_contraction_subs(c, subs);
+    const struct hone_c_node *d = f->decl;
+    if (d && d->kind == HONE_C_PARAM)
+        return true;
+    for (size_t i = 0; d && i < n; i++)
+        if (subs[i].decl == d)
+            return d != c->row->var && d != c->column->var && d != c->loop->var;
+    return false;
+}
+
+const char *hone_cuda_contraction_pitch(const struct hone_cuda_contraction *c,
+                                        const struct hone_c_poly *index,
+                                        const struct hone_c_node *var)
+{
+    struct hone_pool *pool = c->k->in->pool;
+    const char *out = "";
+    for (size_t i = 0; i < index->n; i++) {
+        const struct hone_c_term *t = &index->terms[i];
+        size_t n_var = 0;
+        for (size_t f = 0; f < t->n_factors; f++)
+            n_var += t->factors[f].decl == var;
+        if (n_var == 0)
+            continue;
+        const char *term = hone_pool_printf(pool, "(int64_t)%lld", (long long)t->k);
+        for (size_t f = 0; f < t->n_factors; f++) {
+            if (t->factors[f].decl == var)
+                continue;
+            if (!is_of_product(c, &t->factors[f]))
+                return NULL;
+            term = t->n_factors == 2 && t->k == 1
+                       ? hone_pool_printf(pool, "(int64_t)%s", t->factors[f].name)
+                       : hone_pool_printf(pool, "%s * %s", term, t->factors[f].name);
+        }
+        if (n_var > 1)
+            return NULL;
+        out = *out ? hone_pool_printf(pool, "%s + %s", out, term) : term;
+    }
+    return index->is_known && *out ? out : NULL;
+}
+
 static const char *stmt_text(const struct hone_cuda_kernel *k, const struct hone_c_node *s)
 {
     return hone_pool_printf(k->in->pool, "%.*s\n",

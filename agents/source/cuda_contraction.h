@@ -45,6 +45,11 @@ const char *hone_cuda_contraction_finish(const struct hone_cuda_contraction *c, 
 /* Row, column, batch, k and what is held, each by its own name; returns how many. */
 size_t hone_cuda_contraction_subs(const struct hone_cuda_contraction *c,
                                   struct hone_cuda_sub ret[HONE_CUDA_MAX_SUBS]);
+/* What one step of row, column or k adds to an index, in 64 bits; NULL: not known, or not the same
+ * everywhere in a product. */
+const char *hone_cuda_contraction_pitch(const struct hone_cuda_contraction *c,
+                                        const struct hone_c_poly *index,
+                                        const struct hone_c_node *var);
 /* Declares the number of the tile, the batch's index and what is held. */
 const char *hone_cuda_contraction_batch(const struct hone_cuda_contraction *c, const char *bm,
                                         const char *bn, const char *tile);

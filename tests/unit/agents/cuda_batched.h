@@ -267,6 +267,10 @@ static const char batch_bf16_text[] = BATCHED_HEAD
     {"heads_z", "cuda_shared_tile"}, \
     {"heads_yz", "cuda_shared_tile"}, \
     {"heads_flat", "cuda_shared_tile"}, \
+    {"batch_z", "cuda_shared_tile/1"}, \
+    {"batch_inside", "cuda_shared_tile/1"}, \
+    {"batch_moved", "cuda_shared_tile/1"}, \
+    {"heads_z", "cuda_shared_tile/1"}, \
     {"batch_bf16", "cuda_shared_tile"}, \
     {"batch_bf16", "cuda_tensor_tile"}
 /* clang-format on */
