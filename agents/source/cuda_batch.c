@@ -4,7 +4,9 @@
  *
  *     A += blockIdx.z * S; ... A[i]          const float *A_at = A + (z * S); ... A_at[i]
  *     b = blockIdx.z / H; h = blockIdx.z % H; const unsigned z = blockIdx.z; b = z / H; h = z % H;
- *     for (t = 0; t < Z; t++) ...             t = blockIdx.z * blockDim.z + threadIdx.z; if (t >= Z) */
+ *     for (t = 0; t < Z; t++) ...             t = blockIdx.z * blockDim.z + threadIdx.z; if (t >= Z)
+ *
+ * and likewise for (t = blockIdx.z; t < Z; t += gridDim.z). */
 #include "agents/source/cuda_normal.h"
 
 #include <string.h>
@@ -143,22 +145,36 @@ static bool has_loop(const struct hone_c_node *top)
     return false;
 }
 
-/* The one statement of a plain kernel with two axes: turns that have nothing to do with each other,
- * of which each sums. */
+static bool is_member(const struct hone_c_node *n, const char *name)
+{
+    n = n ? hone_c_strip(n) : NULL;
+    return n && n->kind == HONE_C_MEMBER && strcmp(n->name, name) == 0;
+}
+
+/* for (t = 0; t < Z; t++) around a sum, or for (t = blockIdx.z; t < Z; t += gridDim.z) */
+static bool is_over_batch(const struct hone_cuda_kernel *k, const struct hone_c_loop *l)
+{
+    if (l->is_unit_step)
+        return k->is_plain && is_zero(l->lower) && has_loop(l->node->body);
+    return is_member(l->lower, "blockIdx.z") && is_member(l->node->inc->last, "gridDim.z") &&
+           hone_cuda_n_places(l->node) == 2;
+}
+
+/* The one statement of a kernel with two axes: turns that have nothing to do with each other. */
 static const struct hone_c_loop *batch_loop(const struct hone_cuda_kernel *k)
 {
     const char *why;
     const struct hone_c_node *s = k->n_stmts == 1 ? k->stmts[0] : NULL;
-    if (!k->is_plain || k->n_axes != 2 || !s || s->kind != HONE_C_FOR ||
-        s->parent->kind != HONE_C_COMPOUND || !hone_cuda_may_relaunch(k, s))
+    if (k->n_axes != 2 || !s || s->kind != HONE_C_FOR || s->parent->kind != HONE_C_COMPOUND ||
+        !hone_cuda_may_regrid(k, s))
         return NULL;
     const struct hone_c_loop *l = hone_c_loop_of(&k->nest, s);
-    bool is_open = l && l->is_canonical && l->is_unit_step && !l->is_inclusive && l->declares_var &&
-                   is_zero(l->lower) && has_loop(s->body) && !hone_c_writes_scalar(l) &&
+    bool is_open = l && l->is_canonical && !l->is_inclusive && l->declares_var &&
+                   is_over_batch(k, l) && !hone_c_writes_scalar(l) &&
                    hone_c_is_parallel(&k->nest, l, &why);
     for (size_t i = 0; i < k->n_axes; i++)
-        is_open =
-            is_open && k->axes[i].dim != 'z' && !hone_cuda_depends(k, l->upper, k->axes[i].var);
+        is_open = is_open && k->axes[i].bound && k->axes[i].dim != 'z' &&
+                  !hone_cuda_depends(k, l->upper, k->axes[i].var);
     return is_open ? l : NULL;
 }
 
@@ -181,8 +197,8 @@ const char *hone_cuda_open_batch(const struct hone_cuda_kernel *k)
         const struct hone_cuda_launch *at = &k->launches[i];
         const char *grid[3], *block[3], *n = hone_cuda_at_launch(k, at, l->upper);
         if (!n || !hone_cuda_read_dims(k, at, at->grid, grid) ||
-            !hone_cuda_read_dims(k, at, at->block, block) || strcmp(grid[2], "1") != 0 ||
-            strcmp(block[2], "1") != 0)
+            !hone_cuda_read_dims(k, at, at->block, block) || strcmp(block[2], "1") != 0 ||
+            (l->is_unit_step && strcmp(grid[2], "1") != 0))
             return NULL;
         hone_cuda_set_launch(
             &edits, at, hone_pool_printf(pool, "dim3(%s, %s, (unsigned)(%s))", grid[0], grid[1], n),

@@ -299,15 +299,25 @@ static bool keeps_params(const struct hone_cuda_kernel *k)
     return true;
 }
 
+static bool read_sum(const struct hone_cuda_kernel *k, struct hone_cuda_contraction *c)
+{
+    const struct hone_c_node *loop = only_loop(k);
+    *c = (struct hone_cuda_contraction){.k = k};
+    c->loop = loop ? hone_c_loop_of(&k->nest, loop) : NULL;
+    return c->loop && c->loop->is_canonical && c->loop->is_unit_step && c->loop->declares_var &&
+           read_update(c);
+}
+
+bool hone_cuda_sums_products(const struct hone_cuda_kernel *k)
+{
+    struct hone_cuda_contraction c;
+    return read_sum(k, &c);
+}
+
 bool hone_cuda_read_contraction(const struct hone_cuda_kernel *k, struct hone_cuda_contraction *c)
 {
-    *c = (struct hone_cuda_contraction){.k = k};
-    if (!k->is_plain || k->n_axes < 2 || !keeps_params(k))
-        return false;
-    const struct hone_c_node *loop = only_loop(k);
-    c->loop = loop ? hone_c_loop_of(&k->nest, loop) : NULL;
-    if (!c->loop || !c->loop->is_canonical || !c->loop->is_unit_step || !c->loop->declares_var ||
-        !read_update(c) || !hone_cuda_depends(k, c->left, c->loop->var) ||
+    if (!k->is_plain || k->n_axes < 2 || !keeps_params(k) || !read_sum(k, c) ||
+        !hone_cuda_depends(k, c->left, c->loop->var) ||
         !hone_cuda_depends(k, c->right, c->loop->var) || !read_axes(c) || !stores_are_apart(c))
         return false;
     if (strcmp(c->acc->type, "float") != 0 && strcmp(c->acc->type, "double") != 0 &&

@@ -29,6 +29,9 @@ struct hone_cuda_contraction {
 bool hone_cuda_read_contraction(const struct hone_cuda_kernel *k,
                                 struct hone_cuda_contraction *ret);
 
+/* Is it one loop with acc += a * b in it, whatever the axes? */
+bool hone_cuda_sums_products(const struct hone_cuda_kernel *k);
+
 /* ---- text that tilings of it share ---- */
 
 /* The statements around the loop, which itself gives way to adding the total. */

@@ -154,10 +154,11 @@ static bool read_values(struct flat *f)
     return f->n_values >= 2;
 }
 
-/* z: all beyond x and y. */
+/* z: all beyond x and y, which can be more than a grid has room for along z. Tiles of products do
+ * not use it. */
 static bool add_rest(struct flat *f)
 {
-    if (f->n_others > 0 || f->n_axes < 2)
+    if (f->n_others > 0 || f->n_axes < 2 || !hone_cuda_sums_products(f->k))
         return false;
     unsigned below = span(f, &f->axes[0]->d) | span(f, &f->axes[1]->d);
     f->rest = (struct value){.name = hone_fresh_name(f->k->in, "batch"),
@@ -470,7 +471,8 @@ static bool move_others(struct hone_c_edits *edits, const struct flat *f)
     const char *n = hone_cuda_bracket(k, fast->bound), *all = others_text(f, NULL);
     const struct hone_c_node *guard = guard_of(k, slow->bound), *less = comparison_of(fast);
     const char *name = hone_fresh_name(k->in, "block");
-    if (!n || !all || !guard || hone_c_strip(guard->first) != comparison_of(slow) ||
+    if (!n || !all || !guard || !hone_cuda_sums_products(k) ||
+        hone_c_strip(guard->first) != comparison_of(slow) ||
         hone_c_contains(guard->last, k->stmts[0]) || guard == guard_of(k, fast->bound))
         return false;
     bool is_first = fast->var->begin < slow->var->begin, is_inside = strpbrk(less->op, "=") == NULL;

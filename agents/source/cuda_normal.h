@@ -25,6 +25,8 @@ bool hone_cuda_has_effect(const struct hone_cuda_kernel *k, const struct hone_c_
  * where threads of a block work together, where a helper asks for its thread, where a parameter
  * changes, or where something happens in front of `until`. */
 bool hone_cuda_may_relaunch(const struct hone_cuda_kernel *k, const struct hone_c_node *until);
+/* With other blocks of as many threads as now. */
+bool hone_cuda_may_regrid(const struct hone_cuda_kernel *k, const struct hone_c_node *until);
 
 /* How often the kernel names blockIdx.x; name is "blockIdx", dim 'x'. */
 size_t hone_cuda_n_members(const struct hone_cuda_kernel *k, const char *name, char dim);

@@ -271,6 +271,8 @@ static const char batch_bf16_text[] = BATCHED_HEAD
     {"batch_inside", "cuda_shared_tile/1"}, \
     {"batch_moved", "cuda_shared_tile/1"}, \
     {"heads_z", "cuda_shared_tile/1"}, \
+    {"heads_z", "cuda_block_shape", "cuda_shared_tile"}, \
+    {"batch_y", "cuda_coarsen", "cuda_restrict"}, \
     {"batch_bf16", "cuda_shared_tile"}, \
     {"batch_bf16", "cuda_tensor_tile"}
 /* clang-format on */

@@ -17,10 +17,11 @@
 #define SUM_TO(upper)                                                                              \
     "for (int64_t l = 0; l < " upper "; l++) sum += A[(t * M + i) * K + l] * "                     \
     "B[(t * K + l) * N + j];"
-#define SUM        "float sum = 0;" SUM_TO("K")
-#define STORE      "C[(t * M + i) * N + j] = sum;"
-#define FLAT       "const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;"
-#define LOOP(body) "for (int64_t t = 0; t < Z; t++) {" body "}"
+#define SUM           "float sum = 0;" SUM_TO("K")
+#define STORE         "C[(t * M + i) * N + j] = sum;"
+#define FLAT          "const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;"
+#define LOOP(body)    "for (int64_t t = 0; t < Z; t++) {" body "}"
+#define STRIDED(body) "for (int64_t t = blockIdx.z; t < Z; t += gridDim.z) {" body "}"
 #define MOVED                                                                                      \
     "float sum = 0; for (int64_t l = 0; l < K; l++) "                                              \
     "sum += A[i * K + l] * B[l * N + j];"
@@ -74,6 +75,9 @@ static const struct {
      NULL},
     /* turns of a loop over the batch have nothing to do with each other */
     {true, AXES GUARD LOOP(SUM STORE), plane_grid},
+    {true, AXES GUARD STRIDED(SUM STORE), grid},
+    {false, AXES GUARD STRIDED(SUM "C[(t * M + i) * N + j] = sum + blockIdx.z;"), grid},
+    {false, AXES GUARD STRIDED(SUM STORE), many_threads},
     {false, AXES GUARD LOOP(SUM "C[i * N + j] = sum;"), plane_grid},
     {false, AXES GUARD "float sum = 0;" LOOP(SUM_TO("K") STORE), plane_grid},
     {false, AXES GUARD LOOP(SUM "C[(t * M + i) * N + j] = sum + C[(t * M - M + i) * N + j];"),

@@ -157,6 +157,7 @@ static const char *const chains[][7] = {
     {"matmul_bf16", "cuda_tensor_tile"},
     {"bias", "cuda_shared_tile"},
     {"bias", "cuda_coalesce", "cuda_unroll"},
+    {"bias", "cuda_coalesce", "cuda_shared_tile"},
     {"softmax", "cuda_row_lanes", "cuda_row_cache", "cuda_restrict", "cuda_vector", "cuda_unroll"},
     {"softmax", "cuda_online_softmax", "cuda_row_lanes", "cuda_vector", "cuda_fast_math"},
     {"rmsnorm", "cuda_row_lanes", "cuda_vector", "cuda_restrict", "cuda_unroll"},
