@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reading contractions and batches of them, and the text that their tilings share.
+ *
+ * Flow: read_sum finds the one loop and its product; read_axes says which index is the row, which
+ * the column and which the batch's, and that no bound depends on one; stores_are_apart that no two
+ * threads store to one element; read_held what a block may say once. Text of the kernel that goes
+ * into a tile keeps the names of all of these, and locals that are set once give way to what they
+ * are made of. Limits: three axes, HONE_CUDA_MAX_HELD declarations that are held, MAX_ACCESSES
+ * accesses in a statement. */
 #include "agents/source/cuda_contraction.h"
 
 #include <string.h>
