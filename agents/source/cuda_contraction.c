@@ -150,17 +150,11 @@ static bool tells(const struct hone_cuda_kernel *k, const struct hone_c_node *st
     return false;
 }
 
-static bool reads(const struct hone_cuda_contraction *c, const struct hone_c_node *root)
+/* An array of the thread's own */
+static bool is_own(const struct hone_cuda_kernel *k, const struct hone_c_node *root)
 {
-    const struct hone_c_node *factors[] = {c->left, c->right};
-    for (size_t i = 0; i < HONE_COUNTOF(factors); i++) {
-        struct hone_c_access a[MAX_ACCESSES];
-        size_t n = hone_c_accesses(c->k->function, factors[i], a, MAX_ACCESSES);
-        for (size_t j = 0; j < n && j < MAX_ACCESSES; j++)
-            if (a[j].root == root)
-                return true;
-    }
-    return false;
+    return root && root->kind == HONE_C_VAR && strchr(root->type, '[') &&
+           hone_c_contains(k->function, root) && !(root->cuda & HONE_C_IS_SHARED);
 }
 
 /* Two threads that store to one element race, and a factor that changes is no factor. */
@@ -173,9 +167,10 @@ static bool stores_are_apart(const struct hone_cuda_contraction *c)
         if (n > MAX_ACCESSES)
             return false;
         for (size_t i = 0; i < n; i++) {
-            if (!a[i].is_write)
+            if (!a[i].is_write || is_own(k, a[i].root))
                 continue;
-            if (a[i].root && reads(c, a[i].root))
+            if (a[i].root && (hone_cuda_depends(k, c->left, a[i].root) ||
+                              hone_cuda_depends(k, c->right, a[i].root)))
                 return false;
             for (size_t x = 0; x < k->n_axes; x++)
                 if (!tells(k, a[i].node, k->axes[x].var))

@@ -65,6 +65,20 @@ static const struct {
      NULL},
     {true, AXES PLACE_Z "A += t * M * K;" GUARD MOVED STORE, NULL},
     {false, AXES PLACE_Z "A += t * M * K; A += 1;" GUARD MOVED STORE, NULL},
+    {false,
+     AXES BATCH GUARD "const float s = C[(t * M + i) * N]; float sum = 0; for (int64_t l = 0; "
+                      "l < K; l++) sum += s * A[(t * M + i) * K + l] * B[(t * K + l) * N + "
+                      "j];" STORE,
+     NULL},
+    {true,
+     AXES BATCH GUARD "const float s = D[(t * M + i) * N]; float sum = 0; for (int64_t l = 0; "
+                      "l < K; l++) sum += s * A[(t * M + i) * K + l] * B[(t * K + l) * N + "
+                      "j];" STORE,
+     NULL},
+    {true,
+     AXES BATCH GUARD SUM "float two[2]; two[0] = sum; two[1] = D[j]; C[(t * M + i) * N + j] = "
+                          "two[0] + two[1];",
+     NULL},
     /* a block's place has one thread */
     {false, AXES BATCH "if (t >= Z || i >= M || j >= N) return;" SUM STORE, many_threads},
     {false, AXES BATCH GUARD SUM STORE, many_threads},
