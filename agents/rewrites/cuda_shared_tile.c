@@ -21,7 +21,7 @@
 enum { BY_REGISTERS, BY_COPIES };
 
 struct copy { /* of a factor that is one element of the sum's type */
-    const struct hone_c_node *load, *root;
+    const struct hone_c_node *load;
     const char *pitch; /* from line to line of its tile */
 };
 
@@ -35,8 +35,7 @@ static bool read_copy(const struct hone_cuda_contraction *c, const struct hone_c
         return false;
     const char *type = hone_cuda_element_type(c->k->in, a[0].root);
     *ret = (struct copy){
-        n, a[0].root,
-        hone_cuda_contraction_pitch(c, &a[0].index, is_along_k ? axis : c->loop->var)};
+        n, hone_cuda_contraction_pitch(c, &a[0].index, is_along_k ? axis : c->loop->var)};
     return ret->pitch && type && strcmp(type, c->acc->type) == 0 && hone_cuda_type_bytes(type) >= 4;
 }
 
@@ -159,7 +158,8 @@ static const char registers_text[] =
     "}\n";
 
 /* Lines of a tile lie along what is contiguous. A thread keeps its place in a line, and goes down the
- * lines by hops: a pointer and two strides say where each element is. */
+ * lines by hops: a pointer and two strides say where each element is. Parts that lie inside ask
+ * nothing; elsewhere zeros stand for what is outside. */
 static const char copies_text[] =
     "constexpr int @LEFT_HOP@ = @THREADS@ / @left_line@, @RIGHT_HOP@ = @THREADS@ / @right_line@;\n"
     "const int @left_at@ = threadIdx.x % @left_line@, @left_down@ = threadIdx.x / @left_line@;\n"
@@ -183,21 +183,38 @@ static const char copies_text[] =
     "auto @fetch@ = [&](int @at_step@) {\n"
     "const int64_t @k_left@ = @k_upper@ - @k_lower@ - (int64_t)@at_step@ * @BK@;\n"
     "const int @to@ = @at_step@ % @STAGES@, @n_k@ = @k_left@ < @BK@ ? (int)@k_left@ : @BK@;\n"
+    "if (@rows@ == @BM@ && @columns@ == @BN@ && @n_k@ == @BK@) {\n"
     "const @T@ *@from@ = @left_from@;\n"
     "#pragma unroll\n"
     "for (int @u@ = 0; @u@ < @LEFT_EACH@; @u@++, @from@ += @LEFT_HOP@ * @left_pitch@) {\n"
     "const int @down@ = @left_down@ + @u@ * @LEFT_HOP@;\n"
-    "const bool @is_in@ = @left_is_in@;\n"
-    "__pipeline_memcpy_async(&@left_tile@[@to@]@left_place@, @is_in@ ? @from@ : @left_root@, "
-    "sizeof(@T@), @is_in@ ? 0 : sizeof(@T@));\n"
+    "__pipeline_memcpy_async(&@left_tile@[@to@]@left_place@, @from@, sizeof(@T@));\n"
     "}\n"
     "@from@ = @right_from@;\n"
     "#pragma unroll\n"
     "for (int @u@ = 0; @u@ < @RIGHT_EACH@; @u@++, @from@ += @RIGHT_HOP@ * @right_pitch@) {\n"
     "const int @down@ = @right_down@ + @u@ * @RIGHT_HOP@;\n"
-    "const bool @is_in@ = @right_is_in@;\n"
-    "__pipeline_memcpy_async(&@right_tile@[@to@]@right_place@, @is_in@ ? @from@ : @right_root@, "
-    "sizeof(@T@), @is_in@ ? 0 : sizeof(@T@));\n"
+    "__pipeline_memcpy_async(&@right_tile@[@to@]@right_place@, @from@, sizeof(@T@));\n"
+    "}\n"
+    "} else {\n"
+    "const @T@ *@from@ = @left_from@;\n"
+    "#pragma unroll\n"
+    "for (int @u@ = 0; @u@ < @LEFT_EACH@; @u@++, @from@ += @LEFT_HOP@ * @left_pitch@) {\n"
+    "const int @down@ = @left_down@ + @u@ * @LEFT_HOP@;\n"
+    "if (@left_is_in@)\n"
+    "__pipeline_memcpy_async(&@left_tile@[@to@]@left_place@, @from@, sizeof(@T@));\n"
+    "else\n"
+    "@left_tile@[@to@]@left_place@ = 0;\n"
+    "}\n"
+    "@from@ = @right_from@;\n"
+    "#pragma unroll\n"
+    "for (int @u@ = 0; @u@ < @RIGHT_EACH@; @u@++, @from@ += @RIGHT_HOP@ * @right_pitch@) {\n"
+    "const int @down@ = @right_down@ + @u@ * @RIGHT_HOP@;\n"
+    "if (@right_is_in@)\n"
+    "__pipeline_memcpy_async(&@right_tile@[@to@]@right_place@, @from@, sizeof(@T@));\n"
+    "else\n"
+    "@right_tile@[@to@]@right_place@ = 0;\n"
+    "}\n"
     "}\n"
     "@left_from@ += @left_step@;\n"
     "@right_from@ += @right_step@;\n"
@@ -246,8 +263,6 @@ static const char *copy_text(const struct hone_cuda_contraction *c, const struct
         {"right_place", rk ? "[@right_at@][@down@]" : "[@down@][@right_at@]"},
         {"left_step", lk ? step : hone_pool_printf(pool, "%s * @left_pitch@", step)},
         {"right_step", rk ? step : hone_pool_printf(pool, "%s * @right_pitch@", step)},
-        {"left_root", copies[0].root->name},
-        {"right_root", copies[1].root->name},
         {NULL, NULL},
     };
     return hone_cuda_fill_some(in, copies_text, words);
