@@ -71,6 +71,19 @@ static bool read_map(const struct hone_cuda_kernel *k, struct map *ret)
     return ret->n_along > 0;
 }
 
+/* The normal form makes one z of several digits: a grid may have no room for all of them. */
+static bool has_room(const struct hone_cuda_kernel *k)
+{
+    for (size_t i = 0; i < k->n_axes; i++) {
+        if (k->axes[i].dim != 'z')
+            continue;
+        struct hone_c_poly n = hone_c_poly_of(k->function, k->axes[i].bound);
+        if (!n.is_known || n.n != 1 || n.terms[0].n_factors > 1)
+            return false;
+    }
+    return true;
+}
+
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
 {
     const struct hone_cuda_kernel *all[HONE_CUDA_MAX_KERNELS];
@@ -89,7 +102,7 @@ static size_t swap_sites(const struct hone_coder_input *in, struct hone_coder_si
     size_t n_all = hone_cuda_kernels(in, all, HONE_CUDA_MAX_KERNELS), n = 0;
     for (size_t i = 0; i < n_all && n < max; i++) {
         struct map m;
-        if (read_map(all[i], &m) && m.along->dim != 'x')
+        if (read_map(all[i], &m) && m.along->dim != 'x' && has_room(all[i]))
             ret[n++] =
                 hone_cuda_site(all[i], SWAP, "threads beside each other are far apart in memory");
     }
@@ -102,7 +115,7 @@ static size_t shape_sites(const struct hone_coder_input *in, struct hone_coder_s
     const struct hone_cuda_kernel *all[HONE_CUDA_MAX_KERNELS];
     size_t n_all = hone_cuda_kernels(in, all, HONE_CUDA_MAX_KERNELS), n = 0;
     for (size_t i = 0; i < n_all && n < max; i++)
-        if (all[i]->is_plain && all[i]->n_axes > 0)
+        if (all[i]->is_plain && all[i]->n_axes > 0 && has_room(all[i]))
             ret[n++] = hone_cuda_site(all[i], 0, "the block's shape is one of many");
     return n;
 }
@@ -136,6 +149,26 @@ static const char *axis_line(const struct hone_cuda_kernel *k, const struct hone
                             a->var->name, text);
 }
 
+/* A grid has room for 65535 along z; blocks go on from there. */
+static const char *z_loop(const struct hone_cuda_kernel *k, const struct hone_cuda_axis *z,
+                          const char *body)
+{
+    const char *name = z->var->name, *bound = hone_cuda_inline(k, z->bound, NULL, 0);
+    return bound && body
+               ? hone_pool_printf(k->in->pool,
+                                  "for (%s %s = blockIdx.z; %s < %s; %s += gridDim.z) {\n%s}\n",
+                                  hone_cuda_type(k->in, z->var), name, name, bound, name, body)
+               : NULL;
+}
+
+static const char *z_blocks(const struct hone_cuda_kernel *k, const struct hone_cuda_launch *l,
+                            const struct hone_cuda_axis *z)
+{
+    const char *n = hone_cuda_at_launch(k, l, z->bound);
+    return n ? hone_pool_printf(k->in->pool, "(unsigned)((%s) < 65535 ? (%s) : 65535)", n, n)
+             : NULL;
+}
+
 static char *refuse(struct hone_err *err, const char *why)
 {
     hone_fail(err, HONE_E_ARG, "%s", why);
@@ -160,22 +193,25 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     pragmas = hone_pool_printf(in->pool, "%s%s", pragmas,
                                hone_cuda_tunable(in, "ROWS", "4, 2, 8, 1", &rows));
     const char *r = hone_fresh_name(in, "r");
-    const char *batch = m.batch ? axis_line(k, m.batch, "blockIdx.z") : "";
-    const char *text = hone_pool_printf(
-        in->pool,
-        "%s%sif (%s >= %s)\nreturn;\n#pragma unroll\nfor (int %s = 0; %s < %s; %s++) {\n%sif (%s < "
-        "%s) {\n%s}\n}\n",
-        axis_line(k, m.along,
-                  hone_pool_printf(in->pool, "(int64_t)blockIdx.x * %s + threadIdx.x", block)),
-        batch, m.along->var->name, along, r, r, rows, r,
+    const char *each = hone_pool_printf(
+        in->pool, "#pragma unroll\nfor (int %s = 0; %s < %s; %s++) {\n%sif (%s < %s) {\n%s}\n}\n",
+        r, r, rows, r,
         axis_line(k, m.across,
                   hone_pool_printf(in->pool, "(int64_t)blockIdx.y * %s + %s", rows, r)),
         m.across->var->name, across, body);
+    each = m.batch ? z_loop(k, m.batch, each) : each;
+    if (!each)
+        return refuse(err, "a bound changes");
+    const char *text = hone_pool_printf(
+        in->pool, "%sif (%s >= %s)\nreturn;\n%s",
+        axis_line(k, m.along,
+                  hone_pool_printf(in->pool, "(int64_t)blockIdx.x * %s + threadIdx.x", block)),
+        m.along->var->name, along, each);
     for (size_t i = 0; i < k->n_launches; i++) {
         const struct hone_cuda_launch *l = &k->launches[i];
         const char *gx = hone_cuda_blocks(k, l, m.along->bound, block),
                    *gy = hone_cuda_blocks(k, l, m.across->bound, rows),
-                   *gz = m.batch ? hone_cuda_blocks(k, l, m.batch->bound, "1") : NULL;
+                   *gz = m.batch ? z_blocks(k, l, m.batch) : NULL;
         if (!gx || !gy || (m.batch && !gz))
             return refuse(err, "a bound is not known where the kernel is started");
         hone_cuda_set_launch(

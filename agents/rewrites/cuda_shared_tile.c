@@ -5,14 +5,45 @@
  *
  * becomes blocks of BM x BN elements. For every BK steps of k the block brings a part of L and a
  * part of R into shared memory (zeros beyond the borders, so any sizes will do), along whichever
- * axis is contiguous; each thread adds up MICRO x MICRO elements in registers. While it does, the
- * next parts are on their way: loads into registers before, stores into the other buffer after.
- * What stood around the loop is done once per element at the end, as it was written. L and R may be
- * any expressions, of any element type. The sum's order is that of k. */
+ * axis is contiguous; each thread adds up MICRO x MICRO elements in registers. What stood around
+ * the loop is done once per element at the end, as it was written. The sum's order is that of k.
+ * The products of a batch are blocks of one grid.x, which has room for 2^31.
+ *
+ * variant 0: while parts are multiplied the next ones are on their way, by loads into registers
+ * before and stores into the other buffer after. L and R may be any expressions, of any type.
+ * variant 1 (G09): the next parts come by asynchronous copies, element by element, in STAGES
+ * buffers. No register holds them. L and R must be plain loads of the sum's own type. */
 #include <string.h>
 
 #include "agents/rewrites/coder_rules.h"
 #include "agents/source/cuda_contraction.h"
+
+enum { BY_REGISTERS, BY_COPIES };
+
+struct copy { /* of a factor that is one element of the sum's type */
+    const struct hone_c_node *load;
+    const char *pitch; /* from line to line of its tile */
+};
+
+static bool read_copy(const struct hone_cuda_contraction *c, const struct hone_c_node *factor,
+                      const struct hone_c_node *axis, bool is_along_k, struct copy *ret)
+{
+    struct hone_c_access a[2];
+    const struct hone_c_node *n = hone_c_strip(factor);
+    if (n->kind != HONE_C_SUBSCRIPT || hone_c_accesses(c->k->function, n, a, 2) != 1 ||
+        !a[0].root || a[0].root->kind != HONE_C_PARAM)
+        return false;
+    const char *type = hone_cuda_element_type(c->k->in, a[0].root);
+    *ret = (struct copy){
+        n, hone_cuda_contraction_pitch(c, &a[0].index, is_along_k ? axis : c->loop->var)};
+    return ret->pitch && type && strcmp(type, c->acc->type) == 0 && hone_cuda_type_bytes(type) >= 4;
+}
+
+static bool read_copies(const struct hone_cuda_contraction *c, struct copy ret[2])
+{
+    return read_copy(c, c->left, c->row->var, c->left_along_k, &ret[0]) &&
+           read_copy(c, c->right, c->column->var, c->right_along_k, &ret[1]);
+}
 
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
 {
@@ -20,26 +51,74 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
     size_t n_all = hone_cuda_kernels(in, all, HONE_CUDA_MAX_KERNELS), n = 0;
     for (size_t i = 0; i < n_all && n < max; i++) {
         struct hone_cuda_contraction c;
-        if (hone_cuda_read_contraction(all[i], &c))
-            ret[n++] = hone_cuda_site(
-                all[i], 0,
-                "each factor of the sum is read again by every thread of a row or column");
+        struct copy copies[2];
+        if (!hone_cuda_read_contraction(all[i], &c))
+            continue;
+        ret[n++] = hone_cuda_site(
+            all[i], BY_REGISTERS,
+            "each factor of the sum is read again by every thread of a row or column");
+        if (n < max && read_copies(&c, copies))
+            ret[n++] = hone_cuda_site(all[i], BY_COPIES,
+                                      "both factors are plain loads, which copies can bring");
     }
     return n;
 }
 
-static const char body_text[] =
+/* clang-format off */
+static const char head_text[] =
     "constexpr int @VEC@ = 16 / sizeof(@T@), @PARTS@ = @MICRO@ / @VEC@;\n"
     "constexpr int @THREADS@ = @BM@ / @MICRO@ * (@BN@ / @MICRO@);\n"
     "constexpr int @LEFT_EACH@ = @BM@ * @BK@ / @THREADS@, @RIGHT_EACH@ = @BK@ * @BN@ / @THREADS@;\n"
     "using @part@ = vector_of<@T@, @VEC@>;\n"
-    "alignas(16) __shared__ @T@ @left_tile@[2][@BK@][@BM@ + @VEC@];\n"
-    "alignas(16) __shared__ @T@ @right_tile@[2][@BK@][@BN@ + @VEC@];\n"
+    "alignas(16) __shared__ @T@ @left_tile@[@STAGES@][@BK@][@BM@ + @VEC@];\n"
+    "alignas(16) __shared__ @T@ @right_tile@[@STAGES@][@BK@][@BN@ + @VEC@];\n"
     "const int64_t @n_columns@ = (@column_bound@ + @BN@ - 1) / @BN@;\n"
     "@batch@" HONE_CUDA_TILE_ORDER
-    "const int @thread_row@ = threadIdx.x / (@BN@ / @MICRO@) * @VEC@;\n"
-    "const int @thread_column@ = threadIdx.x % (@BN@ / @MICRO@) * @VEC@;\n"
-    "@T@ @left_next@[@LEFT_EACH@], @right_next@[@RIGHT_EACH@], @total@[@MICRO@][@MICRO@] = {};\n"
+    "/* A warp has 4 x 8 micro-tiles. Of four neighbours each two read the same part of a tile. */\n"
+    "constexpr int @ACROSS@ = @BN@ / @MICRO@ / 8;\n"
+    "const int @warp@ = threadIdx.x / 32, @lane@ = threadIdx.x % 32;\n"
+    "const int @thread_row@ = (@warp@ / @ACROSS@ * 4 + (@lane@ & 1) + (@lane@ >> 2 & 2)) * "
+    "@VEC@;\n"
+    "const int @thread_column@ = (@warp@ % @ACROSS@ * 8 + (@lane@ >> 1 & 3) + (@lane@ >> 2 & 4)) * "
+    "@VEC@;\n"
+    "@T@ @total@[@MICRO@][@MICRO@] = {};\n";
+
+#define MULTIPLY \
+    "#pragma unroll\n" \
+    "for (int @step@ = 0; @step@ < @BK@; @step@++) {\n" \
+    "@part@ @left_part@[@PARTS@], @right_part@[@PARTS@];\n" \
+    "#pragma unroll\n" \
+    "for (int @p@ = 0; @p@ < @PARTS@; @p@++) {\n" \
+    "@left_part@[@p@] = *(const @part@ *)&@left_tile@[@now@][@step@][@p@ * (@BM@ / @PARTS@) + " \
+    "@thread_row@];\n" \
+    "@right_part@[@p@] = *(const @part@ *)&@right_tile@[@now@][@step@][@p@ * (@BN@ / @PARTS@) + " \
+    "@thread_column@];\n" \
+    "}\n" \
+    "#pragma unroll\n" \
+    "for (int @r@ = 0; @r@ < @MICRO@; @r@++)\n" \
+    "#pragma unroll\n" \
+    "for (int @c@ = 0; @c@ < @MICRO@; @c@++)\n" \
+    "@total@[@r@][@c@] += @left_part@[@r@ / @VEC@].v[@r@ % @VEC@] * @right_part@[@c@ / " \
+    "@VEC@].v[@c@ % @VEC@];\n" \
+    "}\n"
+
+/* What stood around the loop, for each element */
+static const char finish_text[] =
+    "#pragma unroll\n"
+    "for (int @r@ = 0; @r@ < @MICRO@; @r@++)\n"
+    "#pragma unroll\n"
+    "for (int @c@ = 0; @c@ < @MICRO@; @c@++) {\n"
+    "const @row_type@ @row@ = @row_at@ + @r@ / @VEC@ * (@BM@ / @PARTS@) + @thread_row@ + @r@ % "
+    "@VEC@;\n"
+    "const @column_type@ @column@ = @column_at@ + @c@ / @VEC@ * (@BN@ / @PARTS@) + "
+    "@thread_column@ + @c@ % @VEC@;\n"
+    "if (@row@ < @row_bound@ && @column@ < @column_bound@) {\n"
+    "@finish@"
+    "}\n"
+    "}\n";
+
+static const char registers_text[] =
+    "@T@ @left_next@[@LEFT_EACH@], @right_next@[@RIGHT_EACH@];\n"
     "int @now@ = 1;\n"
     "/* The first turn only fetches. */\n"
     "for (int64_t @k_at@ = @k_lower@ - @BK@; @k_at@ < @k_upper@; @k_at@ += @BK@, @now@ ^= 1) {\n"
@@ -61,23 +140,7 @@ static const char body_text[] =
     "}\n"
     "}\n"
     "if (@k_at@ >= @k_lower@) {\n"
-    "#pragma unroll\n"
-    "for (int @step@ = 0; @step@ < @BK@; @step@++) {\n"
-    "@part@ @left_part@[@PARTS@], @right_part@[@PARTS@];\n"
-    "#pragma unroll\n"
-    "for (int @p@ = 0; @p@ < @PARTS@; @p@++) {\n"
-    "@left_part@[@p@] = *(const @part@ *)&@left_tile@[@now@][@step@][@p@ * (@BM@ / @PARTS@) + "
-    "@thread_row@];\n"
-    "@right_part@[@p@] = *(const @part@ *)&@right_tile@[@now@][@step@][@p@ * (@BN@ / @PARTS@) + "
-    "@thread_column@];\n"
-    "}\n"
-    "#pragma unroll\n"
-    "for (int @r@ = 0; @r@ < @MICRO@; @r@++)\n"
-    "#pragma unroll\n"
-    "for (int @c@ = 0; @c@ < @MICRO@; @c@++)\n"
-    "@total@[@r@][@c@] += @left_part@[@r@ / @VEC@].v[@r@ % @VEC@] * @right_part@[@c@ / "
-    "@VEC@].v[@c@ % @VEC@];\n"
-    "}\n"
+    MULTIPLY
     "}\n"
     "if (@has_next@) {\n"
     "#pragma unroll\n"
@@ -92,23 +155,123 @@ static const char body_text[] =
     "}\n"
     "}\n"
     "__syncthreads();\n"
-    "}\n"
-    "#pragma unroll\n"
-    "for (int @r@ = 0; @r@ < @MICRO@; @r@++)\n"
-    "#pragma unroll\n"
-    "for (int @c@ = 0; @c@ < @MICRO@; @c@++) {\n"
-    "const @row_type@ @row@ = @row_at@ + @r@ / @VEC@ * (@BM@ / @PARTS@) + @thread_row@ + @r@ % "
-    "@VEC@;\n"
-    "const @column_type@ @column@ = @column_at@ + @c@ / @VEC@ * (@BN@ / @PARTS@) + "
-    "@thread_column@ + @c@ % @VEC@;\n"
-    "if (@row@ < @row_bound@ && @column@ < @column_bound@) {\n"
-    "@finish@"
-    "}\n"
     "}\n";
 
-static const char *make_body(const struct hone_cuda_contraction *c, const char *bm, const char *bn,
-                             const char *bk, const char *micro)
+/* Lines of a tile lie along what is contiguous. A thread keeps its place in a line, and goes down the
+ * lines by hops: a pointer and two strides say where each element is. Parts that lie inside ask
+ * nothing; elsewhere zeros stand for what is outside. */
+static const char copies_text[] =
+    "constexpr int @LEFT_HOP@ = @THREADS@ / @left_line@, @RIGHT_HOP@ = @THREADS@ / @right_line@;\n"
+    "const int @left_at@ = threadIdx.x % @left_line@, @left_down@ = threadIdx.x / @left_line@;\n"
+    "const int @right_at@ = threadIdx.x % @right_line@, @right_down@ = threadIdx.x / @right_line@;\n"
+    "const int @rows@ = @row_bound@ - @row_at@ < @BM@ ? (int)(@row_bound@ - @row_at@) : @BM@;\n"
+    "const int @columns@ = @column_bound@ - @column_at@ < @BN@ ? (int)(@column_bound@ - "
+    "@column_at@) : @BN@;\n"
+    "const int64_t @left_pitch@ = @left_pitch_of@, @right_pitch@ = @right_pitch_of@;\n"
+    "const @T@ *@left_from@, *@right_from@;\n"
+    "{\n"
+    "const @row_type@ @row@ = @row_at@ + @left_first_row@;\n"
+    "const @k_type@ @k@ = @k_lower@ + @left_first_k@;\n"
+    "@left_from@ = &@left@;\n"
+    "}\n"
+    "{\n"
+    "const @column_type@ @column@ = @column_at@ + @right_first_column@;\n"
+    "const @k_type@ @k@ = @k_lower@ + @right_first_k@;\n"
+    "@right_from@ = &@right@;\n"
+    "}\n"
+    "const int @n_steps@ = (int)((@k_upper@ - @k_lower@ + @BK@ - 1) / @BK@);\n"
+    "auto @fetch@ = [&](int @at_step@) {\n"
+    "const int64_t @k_left@ = @k_upper@ - @k_lower@ - (int64_t)@at_step@ * @BK@;\n"
+    "const int @to@ = @at_step@ % @STAGES@, @n_k@ = @k_left@ < @BK@ ? (int)@k_left@ : @BK@;\n"
+    "if (@rows@ == @BM@ && @columns@ == @BN@ && @n_k@ == @BK@) {\n"
+    "const @T@ *@from@ = @left_from@;\n"
+    "#pragma unroll\n"
+    "for (int @u@ = 0; @u@ < @LEFT_EACH@; @u@++, @from@ += @LEFT_HOP@ * @left_pitch@) {\n"
+    "const int @down@ = @left_down@ + @u@ * @LEFT_HOP@;\n"
+    "__pipeline_memcpy_async(&@left_tile@[@to@]@left_place@, @from@, sizeof(@T@));\n"
+    "}\n"
+    "@from@ = @right_from@;\n"
+    "#pragma unroll\n"
+    "for (int @u@ = 0; @u@ < @RIGHT_EACH@; @u@++, @from@ += @RIGHT_HOP@ * @right_pitch@) {\n"
+    "const int @down@ = @right_down@ + @u@ * @RIGHT_HOP@;\n"
+    "__pipeline_memcpy_async(&@right_tile@[@to@]@right_place@, @from@, sizeof(@T@));\n"
+    "}\n"
+    "} else {\n"
+    "const @T@ *@from@ = @left_from@;\n"
+    "#pragma unroll\n"
+    "for (int @u@ = 0; @u@ < @LEFT_EACH@; @u@++, @from@ += @LEFT_HOP@ * @left_pitch@) {\n"
+    "const int @down@ = @left_down@ + @u@ * @LEFT_HOP@;\n"
+    "if (@left_is_in@)\n"
+    "__pipeline_memcpy_async(&@left_tile@[@to@]@left_place@, @from@, sizeof(@T@));\n"
+    "else\n"
+    "@left_tile@[@to@]@left_place@ = 0;\n"
+    "}\n"
+    "@from@ = @right_from@;\n"
+    "#pragma unroll\n"
+    "for (int @u@ = 0; @u@ < @RIGHT_EACH@; @u@++, @from@ += @RIGHT_HOP@ * @right_pitch@) {\n"
+    "const int @down@ = @right_down@ + @u@ * @RIGHT_HOP@;\n"
+    "if (@right_is_in@)\n"
+    "__pipeline_memcpy_async(&@right_tile@[@to@]@right_place@, @from@, sizeof(@T@));\n"
+    "else\n"
+    "@right_tile@[@to@]@right_place@ = 0;\n"
+    "}\n"
+    "}\n"
+    "@left_from@ += @left_step@;\n"
+    "@right_from@ += @right_step@;\n"
+    "};\n"
+    "for (int @s@ = 0; @s@ < @STAGES@ - 1; @s@++) {\n"
+    "if (@s@ < @n_steps@)\n"
+    "@fetch@(@s@);\n"
+    "__pipeline_commit();\n"
+    "}\n"
+    "for (int @turn@ = 0; @turn@ < @n_steps@; @turn@++) {\n"
+    "const int @now@ = @turn@ % @STAGES@;\n"
+    "__pipeline_wait_prior(@STAGES@ - 2);\n"
+    "__syncthreads();\n"
+    "if (@turn@ + @STAGES@ - 1 < @n_steps@)\n"
+    "@fetch@(@turn@ + @STAGES@ - 1);\n"
+    "__pipeline_commit();\n" MULTIPLY
+    "}\n";
+/* clang-format on */
+
+struct sizes { /* the tunables' names */
+    const char *bm, *bn, *bk, *micro, *stages;
+};
+
+/* The words that depend on the order of a tile; the others are filled in with the rest. */
+static const char *copy_text(const struct hone_cuda_contraction *c, const struct sizes *z,
+                             const struct copy copies[2])
 {
+    const struct hone_coder_input *in = c->k->in;
+    struct hone_pool *pool = in->pool;
+    bool lk = c->left_along_k, rk = c->right_along_k;
+    const char *step = z->bk;
+    const struct hone_cuda_word words[] = {
+        {"left_line", lk ? z->bk : z->bm},
+        {"right_line", rk ? z->bk : z->bn},
+        {"left_pitch_of", copies[0].pitch},
+        {"right_pitch_of", copies[1].pitch},
+        {"left_first_row", lk ? "@left_down@" : "@left_at@"},
+        {"left_first_k", lk ? "@left_at@" : "@left_down@"},
+        {"right_first_column", rk ? "@right_down@" : "@right_at@"},
+        {"right_first_k", rk ? "@right_at@" : "@right_down@"},
+        {"left_is_in",
+         lk ? "@down@ < @rows@ && @left_at@ < @n_k@" : "@left_at@ < @rows@ && @down@ < @n_k@"},
+        {"right_is_in", rk ? "@down@ < @columns@ && @right_at@ < @n_k@"
+                           : "@right_at@ < @columns@ && @down@ < @n_k@"},
+        {"left_place", lk ? "[@left_at@][@down@]" : "[@down@][@left_at@]"},
+        {"right_place", rk ? "[@right_at@][@down@]" : "[@down@][@right_at@]"},
+        {"left_step", lk ? step : hone_pool_printf(pool, "%s * @left_pitch@", step)},
+        {"right_step", rk ? step : hone_pool_printf(pool, "%s * @right_pitch@", step)},
+        {NULL, NULL},
+    };
+    return hone_cuda_fill_some(in, copies_text, words);
+}
+
+static const char *make_body(const struct hone_cuda_contraction *c, const struct sizes *z,
+                             const struct copy *copies)
+{
+    const char *bm = z->bm, *bn = z->bn, *bk = z->bk;
     const struct hone_coder_input *in = c->k->in;
     const char *e = hone_fresh_name(in, "e"), *tile = hone_fresh_name(in, "tile");
     const char *total = hone_fresh_name(in, "total"), *r = hone_fresh_name(in, "r"),
@@ -119,13 +282,12 @@ static const char *make_body(const struct hone_cuda_contraction *c, const char *
     const char *row_bound = hone_cuda_bracket(c->k, c->row->bound),
                *column_bound = hone_cuda_bracket(c->k, c->column->bound),
                *lower = hone_cuda_bracket(c->k, c->loop->lower);
-    struct hone_cuda_sub subs[] = {{c->row->var, c->row->var->name},
-                                   {c->column->var, c->column->var->name},
-                                   {c->loop->var, c->loop->var->name},
-                                   {c->batch ? c->batch->var : c->loop->var,
-                                    c->batch ? c->batch->var->name : c->loop->var->name}};
-    const char *left = hone_cuda_inline(c->k, c->left, subs, 4),
-               *right = hone_cuda_inline(c->k, c->right, subs, 4);
+    struct hone_cuda_sub subs[HONE_CUDA_MAX_SUBS];
+    size_t n_subs = hone_cuda_contraction_subs(c, subs);
+    const struct hone_c_node *left_of = copies ? copies[0].load : c->left,
+                             *right_of = copies ? copies[1].load : c->right;
+    const char *left = hone_cuda_inline(c->k, left_of, subs, n_subs),
+               *right = hone_cuda_inline(c->k, right_of, subs, n_subs);
     if (!upper || !lower || !row_bound || !column_bound || !left || !right)
         return NULL;
 #define INDEX(fmt, size) hone_pool_printf(in->pool, "(%s " fmt " %s)", e, size)
@@ -134,7 +296,8 @@ static const char *make_body(const struct hone_cuda_contraction *c, const char *
         {"BM", bm},
         {"BN", bn},
         {"BK", bk},
-        {"MICRO", micro},
+        {"MICRO", z->micro},
+        {"STAGES", z->stages},
         {"e", e},
         {"r", r},
         {"c", col},
@@ -162,7 +325,35 @@ static const char *make_body(const struct hone_cuda_contraction *c, const char *
         {NULL, NULL},
     };
 #undef INDEX
-    return hone_cuda_fill(in, body_text, words);
+    const char *loop = copies ? copy_text(c, z, copies) : registers_text;
+    return hone_cuda_fill(in, hone_pool_printf(in->pool, "%s%s%s", head_text, loop, finish_text),
+                          words);
+}
+
+/* The tunables, defaults first. Static shared memory has 48 KiB; 8 covers what pads both tiles. */
+static const char *name_sizes(const struct hone_cuda_contraction *c, int variant, struct sizes *z,
+                              const char **ret_resident)
+{
+    const struct hone_coder_input *in = c->k->in;
+    bool is_wide = strcmp(c->acc->type, "double") == 0;
+    const struct {
+        const char *stem, *values, **name;
+    } rows[] = {{"BM", "128, 64", &z->bm},
+                {"BN", "128, 64", &z->bn},
+                {"BK", is_wide ? "8, 4" : "16, 8", &z->bk},
+                {"MICRO", "8, 4", &z->micro},
+                {"RESIDENT", "2, 1", ret_resident}};
+    const char *out = "";
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++)
+        out = hone_pool_printf(in->pool, "%s%s", out,
+                               hone_cuda_tunable(in, rows[i].stem, rows[i].values, rows[i].name));
+    z->stages = "2";
+    if (variant != BY_COPIES)
+        return out;
+    z->stages = hone_fresh_name(in, "STAGES");
+    return hone_pool_printf(in->pool,
+                            "%s#pragma hone tune(%s: 2, 4) where(%s * %s * (%s + %s + 8) <= %d)\n",
+                            out, z->stages, z->stages, z->bk, z->bm, z->bn, is_wide ? 6144 : 12288);
 }
 
 static char *apply(const struct hone_coder_input *in, const struct hone_coder_site *site,
@@ -170,28 +361,22 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
 {
     const struct hone_cuda_kernel *k = hone_cuda_kernel_at(in, site->node);
     struct hone_cuda_contraction c;
-    const char *bm, *bn, *bk, *micro;
-    if (!k || !hone_cuda_read_contraction(k, &c)) {
+    struct sizes z;
+    const char *resident;
+    bool by_copies = site->variant == BY_COPIES;
+    struct copy copies[2];
+    if (!k || !hone_cuda_read_contraction(k, &c) || (by_copies && !read_copies(&c, copies))) {
         hone_fail(err, HONE_E_ARG, "the region is no contraction");
         return NULL;
     }
-    bool is_wide = strcmp(c.acc->type, "double") == 0; /* 48 KiB of static shared memory */
-    const char *pragmas = hone_cuda_tunable(in, "BM", "128, 64", &bm);
-    pragmas =
-        hone_pool_printf(in->pool, "%s%s", pragmas, hone_cuda_tunable(in, "BN", "128, 64", &bn));
-    pragmas = hone_pool_printf(in->pool, "%s%s", pragmas,
-                               hone_cuda_tunable(in, "BK", is_wide ? "8, 4" : "16, 8", &bk));
-    pragmas =
-        hone_pool_printf(in->pool, "%s%s", pragmas, hone_cuda_tunable(in, "MICRO", "8, 4", &micro));
-    const char *resident;
-    pragmas = hone_pool_printf(in->pool, "%s%s", pragmas,
-                               hone_cuda_tunable(in, "RESIDENT", "2, 1", &resident));
-    const char *body = make_body(&c, bm, bn, bk, micro);
-    const char *threads = hone_pool_printf(in->pool, "%s / %s * (%s / %s)", bm, micro, bn, micro);
+    const char *pragmas = name_sizes(&c, site->variant, &z, &resident);
+    const char *body = make_body(&c, &z, by_copies ? copies : NULL);
+    const char *threads =
+        hone_pool_printf(in->pool, "%s / %s * (%s / %s)", z.bm, z.micro, z.bn, z.micro);
     struct hone_c_edits edits;
     hone_c_edits_init(&edits, in->tree);
     for (size_t i = 0; body && i < k->n_launches; i++) {
-        const char *grid = hone_cuda_contraction_grid(&c, &k->launches[i], bm, bn);
+        const char *grid = hone_cuda_contraction_grid(&c, &k->launches[i], z.bm, z.bn);
         if (!grid)
             body = NULL;
         else
@@ -202,8 +387,12 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
         return NULL;
     }
     const char *bounds =
-        hone_pool_printf(in->pool, "%s, %s > 4 ? %s : 1", threads, micro, resident);
-    hone_cuda_put_helpers(&edits, hone_cuda_vector_helper(in));
+        hone_pool_printf(in->pool, "%s, %s > 4 ? %s : 1", threads, z.micro, resident);
+    bool has_header = strstr(in->tree->source, "cuda_pipeline.h") != NULL;
+    hone_cuda_put_helpers(
+        &edits, hone_pool_printf(in->pool, "%s%s",
+                                 by_copies && !has_header ? "#include <cuda_pipeline.h>\n" : "",
+                                 hone_cuda_vector_helper(in)));
     hone_cuda_replace_kernel(&edits, k, pragmas, hone_cuda_header(k, bounds, ""), body);
     hone_cuda_drop_unused(&edits, k);
     return hone_cuda_finish(&edits);

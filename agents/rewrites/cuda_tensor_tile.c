@@ -183,13 +183,10 @@ static const char *make_body(const struct tensor *t, const char *bm, const char 
                *lower = hone_cuda_bracket(c->k, c->loop->lower),
                *rows = hone_cuda_bracket(c->k, c->row->bound),
                *columns = hone_cuda_bracket(c->k, c->column->bound);
-    struct hone_cuda_sub subs[] = {
-        {c->row->var, row},
-        {c->column->var, column},
-        {c->loop->var, k},
-        {c->batch ? c->batch->var : c->loop->var, c->batch ? c->batch->var->name : k}};
-    const char *left = hone_cuda_inline(c->k, t->left.load, subs, 4),
-               *right = hone_cuda_inline(c->k, t->right.load, subs, 4);
+    struct hone_cuda_sub subs[HONE_CUDA_MAX_SUBS];
+    size_t n_subs = hone_cuda_contraction_subs(c, subs);
+    const char *left = hone_cuda_inline(c->k, t->left.load, subs, n_subs),
+               *right = hone_cuda_inline(c->k, t->right.load, subs, n_subs);
     if (!upper || !lower || !rows || !columns || !left || !right)
         return NULL;
     if (c->loop->is_inclusive)

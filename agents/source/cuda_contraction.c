@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reading contractions and batches of them, and the text that their tilings share.
+ *
+ * Flow: read_sum finds the one loop and its product; read_axes says which index is the row, which
+ * the column and which the batch's, and that no bound depends on one; stores_are_apart that no two
+ * threads store to one element; read_held what a block may say once. Text of the kernel that goes
+ * into a tile keeps the names of all of these, and locals that are set once give way to what they
+ * are made of. Limits: three axes, HONE_CUDA_MAX_HELD declarations that are held, MAX_ACCESSES
+ * accesses in a statement. */
 #include "agents/source/cuda_contraction.h"
 
 #include <string.h>
+
+#include "agents/source/cuda_normal.h"
+
+enum { MAX_ACCESSES = 32 };
 
 static const struct hone_c_node *only_loop(const struct hone_cuda_kernel *k)
 {
@@ -53,6 +65,7 @@ static bool read_update(struct hone_cuda_contraction *c)
     return true;
 }
 
+/* Which one does not matter for the sum: the others are the batch. */
 static const struct hone_cuda_axis *axis_by(const struct hone_cuda_kernel *k,
                                             const struct hone_c_node *expr,
                                             const struct hone_c_node *other)
@@ -62,8 +75,6 @@ static const struct hone_cuda_axis *axis_by(const struct hone_cuda_kernel *k,
         const struct hone_c_node *v = k->axes[i].var;
         if (!hone_cuda_depends(k, expr, v) || hone_cuda_depends(k, other, v))
             continue;
-        if (found && found->dim != 'z' && k->axes[i].dim != 'z')
-            return NULL;
         if (!found || found->dim == 'z') /* z is the batch where two would do */
             found = &k->axes[i];
     }
@@ -92,6 +103,15 @@ static bool is_stored_along(const struct hone_cuda_contraction *c,
     return false;
 }
 
+/* The same for all elements of all products */
+static bool is_free(const struct hone_cuda_contraction *c, const struct hone_c_node *bound)
+{
+    for (size_t i = 0; i < c->k->n_axes; i++)
+        if (hone_cuda_depends(c->k, bound, c->k->axes[i].var))
+            return false;
+    return true;
+}
+
 static bool read_axes(struct hone_cuda_contraction *c)
 {
     c->row = axis_by(c->k, c->left, c->right);
@@ -109,48 +129,230 @@ static bool read_axes(struct hone_cuda_contraction *c)
     for (size_t i = 0; i < c->k->n_axes; i++)
         if (&c->k->axes[i] != c->row && &c->k->axes[i] != c->column)
             c->batch = &c->k->axes[i];
-    const struct hone_c_node *row = c->row->var, *column = c->column->var;
-    const struct hone_c_node *bounds[] = {c->loop->lower, c->loop->upper};
-    for (size_t i = 0; i < HONE_COUNTOF(bounds); i++)
-        if (hone_cuda_depends(c->k, bounds[i], row) || hone_cuda_depends(c->k, bounds[i], column))
+    return is_free(c, c->loop->lower) && is_free(c, c->loop->upper) && is_free(c, c->row->bound) &&
+           is_free(c, c->column->bound) && (!c->batch || is_free(c, c->batch->bound));
+}
+
+/* ---- stores ---- */
+
+/* Does the index, or a condition around it, tell the axis' elements apart? */
+static bool tells(const struct hone_cuda_kernel *k, const struct hone_c_node *store,
+                  const struct hone_c_node *var)
+{
+    if (hone_cuda_depends(k, store, var))
+        return true;
+    for (const struct hone_c_node *n = store; n && n != k->function; n = n->parent) {
+        bool is_guard = n->parent && n->parent->kind == HONE_C_IF && n->parent->first != n &&
+                        !hone_c_contains(n, k->stmts[0]);
+        if (is_guard && hone_cuda_depends(k, n->parent->first, var))
+            return true;
+    }
+    return false;
+}
+
+/* An array of the thread's own */
+static bool is_own(const struct hone_cuda_kernel *k, const struct hone_c_node *root)
+{
+    return root && root->kind == HONE_C_VAR && strchr(root->type, '[') &&
+           hone_c_contains(k->function, root) && !(root->cuda & HONE_C_IS_SHARED);
+}
+
+/* Two threads that store to one element race, and a factor that changes is no factor. */
+static bool stores_are_apart(const struct hone_cuda_contraction *c)
+{
+    const struct hone_cuda_kernel *k = c->k;
+    for (size_t s = 0; s < k->n_stmts; s++) {
+        struct hone_c_access a[MAX_ACCESSES];
+        size_t n = hone_c_accesses(k->function, k->stmts[s], a, MAX_ACCESSES);
+        if (n > MAX_ACCESSES)
+            return false;
+        for (size_t i = 0; i < n; i++) {
+            if (!a[i].is_write || is_own(k, a[i].root))
+                continue;
+            if (a[i].root && (hone_cuda_depends(k, c->left, a[i].root) ||
+                              hone_cuda_depends(k, c->right, a[i].root)))
+                return false;
+            for (size_t x = 0; x < k->n_axes; x++)
+                if (!tells(k, a[i].node, k->axes[x].var))
+                    return false;
+        }
+    }
+    return true;
+}
+
+/* ---- what is held ---- */
+
+static bool is_written(const struct hone_cuda_kernel *k, const struct hone_c_node *root)
+{
+    for (size_t s = 0; s < k->n_stmts; s++) {
+        struct hone_c_access a[MAX_ACCESSES];
+        size_t n = hone_c_accesses(k->function, k->stmts[s], a, MAX_ACCESSES);
+        for (size_t i = 0; i < n && i < MAX_ACCESSES; i++)
+            if (a[i].is_write && (!a[i].root || a[i].root == root))
+                return true;
+    }
+    return false;
+}
+
+/* A local that is set once, to the same value for all elements of a product. */
+static bool is_held(const struct hone_cuda_contraction *c, const struct hone_c_node *v)
+{
+    struct hone_c_access a[MAX_ACCESSES];
+    const struct hone_cuda_kernel *k = c->k;
+    if (v->kind != HONE_C_VAR || !v->last || strchr(v->type, '[') ||
+        hone_c_writes(k->function, v) || hone_cuda_depends(k, v->last, c->row->var) ||
+        hone_cuda_depends(k, v->last, c->column->var) || hone_cuda_has_effect(k, v->last) ||
+        !hone_cuda_inline(k, v->last, NULL, 0))
+        return false;
+    size_t n = hone_c_accesses(k->function, v->last, a, MAX_ACCESSES);
+    for (size_t i = 0; i < n; i++)
+        if (i == MAX_ACCESSES || !a[i].root || is_written(k, a[i].root))
             return false;
     return true;
 }
 
+static void read_held(struct hone_cuda_contraction *c)
+{
+    size_t n_names = 0;
+    for (size_t i = 0; i < c->k->n_stmts && c->k->stmts[i] != c->loop->node; i++) {
+        const struct hone_c_node *s = c->k->stmts[i];
+        bool is_all = s->kind == HONE_C_DECL_STMT && c->n_held < HONE_CUDA_MAX_HELD;
+        size_t n = 0;
+        for (const struct hone_c_node *v = s->first; is_all && v; v = v->next, n++)
+            is_all = is_held(c, v);
+        if (!is_all || n_names + n > HONE_CUDA_MAX_SUBS - 4)
+            continue;
+        n_names += n;
+        c->held[c->n_held++] = s;
+    }
+}
+
+size_t hone_cuda_contraction_subs(const struct hone_cuda_contraction *c,
+                                  struct hone_cuda_sub ret[HONE_CUDA_MAX_SUBS])
+{
+    const struct hone_c_node *own[] = {c->row->var, c->column->var, c->loop->var,
+                                       c->batch ? c->batch->var : NULL};
+    size_t n = 0;
+    for (size_t i = 0; i < HONE_COUNTOF(own); i++)
+        if (own[i])
+            ret[n++] = (struct hone_cuda_sub){own[i], own[i]->name};
+    for (size_t i = 0; i < c->n_held; i++)
+        for (const struct hone_c_node *v = c->held[i]->first; v; v = v->next)
+            ret[n++] = (struct hone_cuda_sub){v, v->name};
+    return n;
+}
+
+/* Has it one value for a whole product, under this name? */
+static bool is_of_product(const struct hone_cuda_contraction *c, const struct hone_c_factor *f)
+{
+    struct hone_cuda_sub subs[HONE_CUDA_MAX_SUBS];
+    size_t n = hone_cuda_contraction_subs(c, subs);
+    const struct hone_c_node *d = f->decl;
+    if (d && d->kind == HONE_C_PARAM)
+        return true;
+    for (size_t i = 0; d && i < n; i++)
+        if (subs[i].decl == d)
+            return d != c->row->var && d != c->column->var && d != c->loop->var;
+    return false;
+}
+
+const char *hone_cuda_contraction_pitch(const struct hone_cuda_contraction *c,
+                                        const struct hone_c_poly *index,
+                                        const struct hone_c_node *var)
+{
+    struct hone_pool *pool = c->k->in->pool;
+    const char *out = "";
+    for (size_t i = 0; i < index->n; i++) {
+        const struct hone_c_term *t = &index->terms[i];
+        size_t n_var = 0;
+        for (size_t f = 0; f < t->n_factors; f++)
+            n_var += t->factors[f].decl == var;
+        if (n_var == 0)
+            continue;
+        const char *term = hone_pool_printf(pool, "(int64_t)%lld", (long long)t->k);
+        for (size_t f = 0; f < t->n_factors; f++) {
+            if (t->factors[f].decl == var)
+                continue;
+            if (!is_of_product(c, &t->factors[f]))
+                return NULL;
+            term = t->n_factors == 2 && t->k == 1
+                       ? hone_pool_printf(pool, "(int64_t)%s", t->factors[f].name)
+                       : hone_pool_printf(pool, "%s * %s", term, t->factors[f].name);
+        }
+        if (n_var > 1)
+            return NULL;
+        out = *out ? hone_pool_printf(pool, "%s + %s", out, term) : term;
+    }
+    return index->is_known && *out ? out : NULL;
+}
+
+static const char *stmt_text(const struct hone_cuda_kernel *k, const struct hone_c_node *s)
+{
+    return hone_pool_printf(k->in->pool, "%.*s\n",
+                            (int)(hone_c_stmt_end(k->in->tree, s) - s->begin),
+                            k->in->tree->source + s->begin);
+}
+
+/* A parameter that changes stands for two values. */
+static bool keeps_params(const struct hone_cuda_kernel *k)
+{
+    for (size_t i = 0; i < k->n_params; i++)
+        if (hone_c_writes(k->function, k->params[i]))
+            return false;
+    return true;
+}
+
+static bool read_sum(const struct hone_cuda_kernel *k, struct hone_cuda_contraction *c)
+{
+    const struct hone_c_node *loop = only_loop(k);
+    *c = (struct hone_cuda_contraction){.k = k};
+    c->loop = loop ? hone_c_loop_of(&k->nest, loop) : NULL;
+    return c->loop && c->loop->is_canonical && c->loop->is_unit_step && c->loop->declares_var &&
+           read_update(c);
+}
+
+bool hone_cuda_sums_products(const struct hone_cuda_kernel *k)
+{
+    struct hone_cuda_contraction c;
+    return read_sum(k, &c);
+}
+
 bool hone_cuda_read_contraction(const struct hone_cuda_kernel *k, struct hone_cuda_contraction *c)
 {
-    *c = (struct hone_cuda_contraction){.k = k};
-    if (!k->is_plain || k->n_axes < 2)
-        return false;
-    const struct hone_c_node *loop = only_loop(k);
-    c->loop = loop ? hone_c_loop_of(&k->nest, loop) : NULL;
-    if (!c->loop || !c->loop->is_canonical || !c->loop->is_unit_step || !c->loop->declares_var ||
-        !read_update(c) || !hone_cuda_depends(k, c->left, c->loop->var) ||
-        !hone_cuda_depends(k, c->right, c->loop->var) || !read_axes(c))
+    if (!k->is_plain || k->n_axes < 2 || !keeps_params(k) || !read_sum(k, c) ||
+        !hone_cuda_depends(k, c->left, c->loop->var) ||
+        !hone_cuda_depends(k, c->right, c->loop->var) || !read_axes(c) || !stores_are_apart(c))
         return false;
     if (strcmp(c->acc->type, "float") != 0 && strcmp(c->acc->type, "double") != 0 &&
         strcmp(c->acc->type, "int") != 0)
         return false;
     c->left_along_k = is_unit(c, c->left, c->loop->var);
     c->right_along_k = is_unit(c, c->right, c->loop->var);
+    read_held(c);
     struct hone_cuda_sub sub = {c->loop->var, "k"};
     return hone_cuda_inline(k, c->left, &sub, 1) && hone_cuda_inline(k, c->right, &sub, 1);
+}
+
+static bool holds(const struct hone_cuda_contraction *c, const struct hone_c_node *stmt)
+{
+    for (size_t i = 0; i < c->n_held; i++)
+        if (c->held[i] == stmt)
+            return true;
+    return false;
 }
 
 /* The statements around the loop, which itself gives way to adding the total. */
 const char *hone_cuda_contraction_finish(const struct hone_cuda_contraction *c, const char *total)
 {
-    const struct hone_coder_input *in = c->k->in;
     HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
     for (size_t i = 0; i < c->k->n_stmts; i++) {
         const struct hone_c_node *s = c->k->stmts[i];
         if (s == c->loop->node)
             hone_buf_printf(&out, "%s += %s;\n", c->acc->name, total);
-        else
-            hone_buf_printf(&out, "%.*s\n", (int)(hone_c_stmt_end(in->tree, s) - s->begin),
-                            in->tree->source + s->begin);
+        else if (!holds(c, s))
+            hone_buf_str(&out, stmt_text(c->k, s));
     }
-    return hone_pool_strdup(in->pool, out.data ? out.data : "");
+    return hone_pool_strdup(c->k->in->pool, out.data ? out.data : "");
 }
 
 const char *hone_cuda_bracket(const struct hone_cuda_kernel *k, const struct hone_c_node *expr)
@@ -160,8 +362,8 @@ const char *hone_cuda_bracket(const struct hone_cuda_kernel *k, const struct hon
     return text && !is_name ? hone_pool_printf(k->in->pool, "(%s)", text) : text;
 }
 
-const char *hone_cuda_contraction_batch(const struct hone_cuda_contraction *c, const char *bm,
-                                        const char *bn, const char *tile)
+static const char *place_text(const struct hone_cuda_contraction *c, const char *bm, const char *bn,
+                              const char *tile)
 {
     struct hone_pool *pool = c->k->in->pool;
     const struct hone_c_node *b = c->batch ? c->batch->var : NULL;
@@ -174,6 +376,15 @@ const char *hone_cuda_contraction_batch(const struct hone_cuda_contraction *c, c
     return hone_pool_printf(
         pool, "const %s %s = blockIdx.x / %s;\nconst int64_t %s = blockIdx.x %% %s;\n",
         hone_cuda_type(c->k->in, b), b->name, tiles, tile, tiles);
+}
+
+const char *hone_cuda_contraction_batch(const struct hone_cuda_contraction *c, const char *bm,
+                                        const char *bn, const char *tile)
+{
+    const char *out = place_text(c, bm, bn, tile);
+    for (size_t i = 0; i < c->n_held; i++)
+        out = hone_pool_printf(c->k->in->pool, "%s%s", out, stmt_text(c->k, c->held[i]));
+    return out;
 }
 
 const char *hone_cuda_contraction_grid(const struct hone_cuda_contraction *c,

@@ -40,7 +40,12 @@ static bool has_word(const struct hone_cuda_kernel *k, const char *word)
 
 bool hone_cuda_may_relaunch(const struct hone_cuda_kernel *k, const struct hone_c_node *until)
 {
-    static const char *const words[] = {"__shared__", "__sync", "__shfl", "__launch_bounds__"};
+    return !has_word(k, "__launch_bounds__") && hone_cuda_may_regrid(k, until);
+}
+
+bool hone_cuda_may_regrid(const struct hone_cuda_kernel *k, const struct hone_c_node *until)
+{
+    static const char *const words[] = {"__shared__", "__sync", "__shfl"};
     const struct hone_c_node *all[MAX_REACHED];
     size_t n = hone_c_reached(k->in->tree, k->function, all, MAX_REACHED);
     for (size_t i = 1; i < n; i++)

@@ -159,6 +159,9 @@ struct hone_cuda_word {
 };
 const char *hone_cuda_fill(const struct hone_coder_input *in, const char *template_text,
                            const struct hone_cuda_word *words);
+/* The words of the list alone; their texts may hold other @words@, which stay. */
+const char *hone_cuda_fill_some(const struct hone_coder_input *in, const char *template_text,
+                                const struct hone_cuda_word *words);
 /* Statements of a body without the braces and the line ends around. */
 const char *hone_cuda_body(const struct hone_c_edits *edits, const struct hone_c_node *body);
 /* Without the line ends at its end. */

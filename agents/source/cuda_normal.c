@@ -24,7 +24,7 @@ static const struct hone_c_node *value_of(const struct hone_cuda_kernel *k,
     return is_local ? n->decl->last : expr;
 }
 
-static size_t n_members(const struct hone_cuda_kernel *k, const char *name, char dim)
+size_t hone_cuda_n_members(const struct hone_cuda_kernel *k, const char *name, char dim)
 {
     size_t n = 0, len = strlen(name);
     for (const struct hone_c_node *at = k->function->body; at;
@@ -134,9 +134,8 @@ static bool has_member(const struct hone_c_node *top, const char *name)
     return false;
 }
 
-/* "a, b, c" of a launch's part: of dim3(a, b, c), of a dim3 of the launcher, or of a number. */
-static bool read_dims(const struct hone_cuda_kernel *k, const struct hone_cuda_launch *l,
-                      const char *text, const char *ret[3])
+bool hone_cuda_read_dims(const struct hone_cuda_kernel *k, const struct hone_cuda_launch *l,
+                         const char *text, const char *ret[3])
 {
     struct hone_pool *pool = k->in->pool;
     const char *source = k->in->tree->source, *inside = NULL;
@@ -174,19 +173,18 @@ static bool read_dims(const struct hone_cuda_kernel *k, const struct hone_cuda_l
     return false;
 }
 
+/* The launch tells how many blocks there are. A kernel that has rows alone gets 128 a block. */
 static bool set_block_launch(struct hone_c_edits *edits, const struct hone_cuda_kernel *k,
                              const struct hone_cuda_launch *l, char dim)
 {
     struct hone_pool *pool = k->in->pool;
     const char *grid[3], *block[3];
     size_t d = (size_t)(dim - 'x');
-    if (!read_dims(k, l, l->grid, grid) || !read_dims(k, l, l->block, block) ||
+    if (!hone_cuda_read_dims(k, l, l->grid, grid) || !hone_cuda_read_dims(k, l, l->block, block) ||
         strcmp(block[d], "1") != 0)
         return false;
     const char *count = grid[d];
-    if (d == 0 && (strcmp(block[1], "1") != 0 || strcmp(block[2], "1") != 0))
-        return false;
-    if (d == 0)
+    if (d == 0 && strcmp(block[1], "1") == 0 && strcmp(block[2], "1") == 0)
         hone_cuda_set_launch(edits, l,
                              hone_pool_printf(pool, "dim3((unsigned)((%s + 127) / 128), %s, %s)",
                                               count, grid[1], grid[2]),
@@ -195,6 +193,46 @@ static bool set_block_launch(struct hone_c_edits *edits, const struct hone_cuda_
     if (at > 0)
         hone_c_replace(edits, at, at, hone_pool_printf(pool, ", (int64_t)(%s)", count));
     return at > 0;
+}
+
+/* a < v, v >= b in a chain of their kind */
+static bool bounds(const struct hone_c_node *cond, const struct hone_c_node *v, bool is_inside)
+{
+    cond = hone_c_strip(cond);
+    if (!cond || cond->kind != HONE_C_BINARY)
+        return false;
+    if (strcmp(cond->op, is_inside ? "&&" : "||") == 0)
+        return bounds(cond->first, v, is_inside) || bounds(cond->last, v, is_inside);
+    const struct hone_c_node *left = hone_c_strip(cond->first), *right = hone_c_strip(cond->last);
+    bool is_left = left->kind == HONE_C_REF && left->decl == v,
+         is_right = right->kind == HONE_C_REF && right->decl == v;
+    return (is_left && strcmp(cond->op, is_inside ? "<" : ">=") == 0) ||
+           (is_right && strcmp(cond->op, is_inside ? ">" : "<=") == 0);
+}
+
+/* Is the block's index held against a bound already, behind its declaration? */
+static bool has_bound(const struct hone_c_node *stmt, const struct hone_c_node *v)
+{
+    for (const struct hone_c_node *s = stmt->next; s; s = s->next) {
+        if (s->kind != HONE_C_IF || hone_c_n_children(s) != 2)
+            continue;
+        const struct hone_c_node *only = hone_c_only_stmt(s->last);
+        bool is_return = only && only->kind == HONE_C_JUMP;
+        if (is_return ? bounds(s->first, v, false) : !s->next && bounds(s->first, v, true))
+            return true;
+    }
+    return false;
+}
+
+bool hone_cuda_is_one_thread(const struct hone_cuda_kernel *k, char dim)
+{
+    for (size_t i = 0; i < k->n_launches; i++) {
+        const char *block[3];
+        if (!hone_cuda_read_dims(k, &k->launches[i], k->launches[i].block, block) ||
+            strcmp(block[dim - 'x'], "1") != 0)
+            return false;
+    }
+    return true;
 }
 
 static const char *guard_block(const struct hone_cuda_kernel *k)
@@ -206,17 +244,23 @@ static const char *guard_block(const struct hone_cuda_kernel *k)
             hone_c_writes(k->function, v) || k->n_params == 0)
             continue;
         char dim = init->name[9];
-        if (n_members(k, "blockIdx", dim) != 1 || n_members(k, "threadIdx", dim) > 0 ||
-            n_members(k, "blockDim", dim) > 0 || n_members(k, "gridDim", dim) > 0 ||
-            !hone_cuda_may_relaunch(k, s))
+        if (hone_cuda_n_members(k, "blockIdx", dim) != 1 ||
+            hone_cuda_n_members(k, "threadIdx", dim) > 0 ||
+            hone_cuda_n_members(k, "blockDim", dim) > 0 ||
+            hone_cuda_n_members(k, "gridDim", dim) > 0 || !hone_cuda_may_relaunch(k, s))
             continue;
-        const char *bound = hone_fresh_name(k->in, hone_pool_printf(k->in->pool, "n_%s", v->name));
         bool is_known = true;
         hone_c_edits_init(&edits, k->in->tree);
         hone_c_replace(&edits, v->last->begin, v->last->end,
                        hone_pool_printf(k->in->pool,
                                         "(int64_t)blockIdx.%c * blockDim.%c + threadIdx.%c", dim,
                                         dim, dim));
+        if (has_bound(s, v)) {
+            if (hone_cuda_is_one_thread(k, dim))
+                return finish(&edits, k);
+            continue;
+        }
+        const char *bound = hone_fresh_name(k->in, hone_pool_printf(k->in->pool, "n_%s", v->name));
         uint32_t end = hone_c_stmt_end(k->in->tree, s), at = k->params[k->n_params - 1]->end;
         hone_c_replace(
             &edits, end, end,
@@ -346,9 +390,13 @@ static const char *inline_locals(const struct hone_cuda_kernel *k)
 const char *hone_cuda_normal_step(const struct hone_coder_input *in)
 {
     static const char *(*const steps[])(const struct hone_cuda_kernel *) = {
-        hone_cuda_split_decls, hone_cuda_own_counter, hone_cuda_own_init,   hone_cuda_inline_places,
-        open_grid_loop,        guard_block,           hone_cuda_split_flat, hold_sum,
-        inline_locals,         hone_cuda_untile};
+        hone_cuda_split_decls,   hone_cuda_own_counter,
+        hone_cuda_own_init,      hone_cuda_own_pointer,
+        hone_cuda_inline_places, open_grid_loop,
+        hone_cuda_name_block,    guard_block,
+        hone_cuda_split_flat,    hold_sum,
+        inline_locals,           hone_cuda_untile,
+        hone_cuda_open_batch};
     const struct hone_cuda_kernel *all[HONE_CUDA_MAX_KERNELS];
     const char *words = hone_cuda_put_macros(in);
     words = words ? words : hone_cuda_put_templates(in);

@@ -25,8 +25,20 @@ bool hone_cuda_has_effect(const struct hone_cuda_kernel *k, const struct hone_c_
  * where threads of a block work together, where a helper asks for its thread, where a parameter
  * changes, or where something happens in front of `until`. */
 bool hone_cuda_may_relaunch(const struct hone_cuda_kernel *k, const struct hone_c_node *until);
+/* With other blocks of as many threads as now. */
+bool hone_cuda_may_regrid(const struct hone_cuda_kernel *k, const struct hone_c_node *until);
 
-/* ---- steps (cuda_expand.c, cuda_flat.c, cuda_loop.c, cuda_untile.c and cuda_normal.c) ---- */
+/* How often the kernel names blockIdx.x; name is "blockIdx", dim 'x'. */
+size_t hone_cuda_n_members(const struct hone_cuda_kernel *k, const char *name, char dim);
+/* The three sizes of a launch's part: of dim3(a, b, c), of a dim3 of the launcher that is not set
+ * again, or of a number. False: they are not known. */
+bool hone_cuda_read_dims(const struct hone_cuda_kernel *k, const struct hone_cuda_launch *launch,
+                         const char *text, const char *ret[3]);
+/* Has a block one thread along the axis, at every launch? */
+bool hone_cuda_is_one_thread(const struct hone_cuda_kernel *k, char dim);
+
+/* ---- steps (cuda_batch.c, cuda_expand.c, cuda_flat.c, cuda_loop.c, cuda_untile.c and
+ * cuda_normal.c) ---- */
 
 /* int a = 1, b = 2; as two statements. */
 const char *hone_cuda_split_decls(const struct hone_cuda_kernel *k);
@@ -34,6 +46,12 @@ const char *hone_cuda_split_decls(const struct hone_cuda_kernel *k);
 const char *hone_cuda_own_counter(const struct hone_cuda_kernel *k);
 /* int k; for (k = 0; ...) likewise. */
 const char *hone_cuda_own_init(const struct hone_cuda_kernel *k);
+/* A += E; of a parameter, before anything else names it: a pointer of its own. */
+const char *hone_cuda_own_pointer(const struct hone_cuda_kernel *k);
+/* blockIdx.z / H and blockIdx.z % H: digits of one index with a name. */
+const char *hone_cuda_name_block(const struct hone_cuda_kernel *k);
+/* for (t = 0; t < Z; t++) around all that a thread does: an axis of the grid. */
+const char *hone_cuda_open_batch(const struct hone_cuda_kernel *k);
 /* A contraction that is tiled through shared memory: the plain loop. */
 const char *hone_cuda_untile(const struct hone_cuda_kernel *k);
 /* int tx = threadIdx.x; stands where tx stood, in kernels without shared memory. */

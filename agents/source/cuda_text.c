@@ -90,8 +90,8 @@ bool hone_cuda_depends(const struct hone_cuda_kernel *k, const struct hone_c_nod
     return depends_at(k, expr, var, 0);
 }
 
-const char *hone_cuda_fill(const struct hone_coder_input *in, const char *text,
-                           const struct hone_cuda_word *words)
+static const char *fill(const struct hone_coder_input *in, const char *text,
+                        const struct hone_cuda_word *words, bool is_partial)
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
     for (const char *at = text; *at;) {
@@ -105,10 +105,25 @@ const char *hone_cuda_fill(const struct hone_coder_input *in, const char *text,
         for (const struct hone_cuda_word *w = words; w->word && !found; w++)
             if (strcmp(w->word, word) == 0)
                 found = w->text;
-        hone_buf_str(&out, found ? found : hone_fresh_name(in, word));
+        if (!found)
+            found =
+                is_partial ? hone_pool_printf(in->pool, "@%s@", word) : hone_fresh_name(in, word);
+        hone_buf_str(&out, found);
         at += len + (at[len] == '@');
     }
     return hone_pool_strdup(in->pool, out.data ? out.data : "");
+}
+
+const char *hone_cuda_fill(const struct hone_coder_input *in, const char *text,
+                           const struct hone_cuda_word *words)
+{
+    return fill(in, text, words, false);
+}
+
+const char *hone_cuda_fill_some(const struct hone_coder_input *in, const char *text,
+                                const struct hone_cuda_word *words)
+{
+    return fill(in, text, words, true);
 }
 
 static bool is_word(const char *text)

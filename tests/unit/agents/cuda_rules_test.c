@@ -14,6 +14,7 @@
 #include "agents/coder/coder.h"
 #include "agents/source/cuda_kernel.h"
 #include "agents/planner/features.h"
+#include "tests/unit/agents/cuda_batched.h"
 #include "tests/unit/agents/cuda_relatives.h"
 #include "tests/unit/agents/cuda_strangers.h"
 #include "workspace/base/file.h"
@@ -144,16 +145,19 @@ static struct kernel_case cases[] = {
      {{A, B, OUT, 70, 33, 3}, {A, B, OUT, 9, 2, 0}, {A, B, OUT, 20, 9, 70}},
      3},
     {"window_planes", window_planes_text, 1e-6, {{A, B, OUT, 3, 4, 33, 35}}, 1},
+    BATCHED_CASES,
     {"count_flat", count_flat_text, 1e-6, {{A, B, OUT, 5, 7, 11}, {A, B, OUT, 1, 1, 300}}, 2},
 };
 
 static const char *const chains[][7] = {
     {"matmul", "cuda_shared_tile", "cuda_restrict"},
+    {"matmul", "cuda_shared_tile/1", "cuda_restrict"},
     {"matmul", "cuda_coarsen", "cuda_restrict", "cuda_unroll"},
     {"matmul_bf16", "cuda_shared_tile"},
     {"matmul_bf16", "cuda_tensor_tile"},
     {"bias", "cuda_shared_tile"},
     {"bias", "cuda_coalesce", "cuda_unroll"},
+    {"bias", "cuda_coalesce", "cuda_shared_tile"},
     {"softmax", "cuda_row_lanes", "cuda_row_cache", "cuda_restrict", "cuda_vector", "cuda_unroll"},
     {"softmax", "cuda_online_softmax", "cuda_row_lanes", "cuda_vector", "cuda_fast_math"},
     {"rmsnorm", "cuda_row_lanes", "cuda_vector", "cuda_restrict", "cuda_unroll"},
@@ -180,6 +184,7 @@ static const char *const chains[][7] = {
     {"hist_for", "cuda_private_bins", "cuda_vector", "cuda_restrict"},
     {"hist_while", "cuda_private_bins", "cuda_vector"},
     {"hist_init", "cuda_private_bins", "cuda_vector"},
+    BATCHED_CHAINS,
     {"scaled", "cuda_shared_tile", "cuda_restrict"},
     {"tiled", "cuda_shared_tile", "cuda_restrict"},
     {"tiled_if", "cuda_shared_tile"},
@@ -389,6 +394,14 @@ static const struct kernel_case *find_case(const char *name)
     return NULL;
 }
 
+/* "cuda_shared_tile/1": its first site of that variant */
+static const struct hone_rewrite *find_step(const char *step, struct hone_pool *pool, int *ret)
+{
+    const char *slash = strchr(step, '/');
+    *ret = slash ? atoi(slash + 1) : -1;
+    return hone_rewrite_find(slash ? hone_pool_strndup(pool, step, (size_t)(slash - step)) : step);
+}
+
 static void check_chain(const char *const *chain, struct hone_c_parser *parser)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
@@ -399,13 +412,16 @@ static void check_chain(const char *const *chain, struct hone_c_parser *parser)
         struct hone_err err = HONE_ERR_INIT;
         struct hone_coder_input in;
         struct hone_coder_site sites[HONE_CODER_MAX_SITES];
-        const struct hone_rewrite *rewrite = hone_rewrite_find(chain[i]);
+        int variant;
+        const struct hone_rewrite *rewrite = find_step(chain[i], pool, &variant);
         ck_assert_ptr_nonnull(rewrite);
         ck_assert_msg(hone_coder_read(parser, "cuda", source, k->name, pool, &in, &err) == 0, "%s",
                       err.message);
-        ck_assert_msg(hone_coder_sites(rewrite, &in, sites) > 0, "no site for %s in\n%s", chain[i],
-                      source);
-        ck_assert_msg(hone_coder_apply(parser, rewrite, &in, &sites[0], &source, &err) == 0, "%s",
+        size_t at = 0, n = hone_coder_sites(rewrite, &in, sites);
+        while (at < n && variant >= 0 && sites[at].variant != variant)
+            at++;
+        ck_assert_msg(at < n, "no site for %s in\n%s", chain[i], source);
+        ck_assert_msg(hone_coder_apply(parser, rewrite, &in, &sites[at], &source, &err) == 0, "%s",
                       err.message);
     }
     compare(k, original, source, chain[1], pool);
