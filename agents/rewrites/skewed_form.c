@@ -454,11 +454,14 @@ static bool read_places(struct hone_skew *s)
     return true;
 }
 
-/* Are the elements to the left and above there for the first column and the first row? */
+/* Are the elements to the left and above there for the first column and the first row, and is the row
+ * above named where it is one of two? */
 static bool has_borders(const struct hone_skew *s)
 {
     for (size_t i = 0; i < s->n_memory; i++) {
         const struct hone_skew_memory *m = &s->memory[i];
+        if (m->kind == HONE_SKEW_PAIR && !m->at[HONE_SKEW_ABOVE] && !m->at[HONE_SKEW_CORNER])
+            return false; /* nothing names the row above, which has to be stored too */
         if ((m->at[HONE_SKEW_LEFT] || m->at[HONE_SKEW_CORNER]) && least_of(s, s->columns) == 0)
             return false;
         if (m->kind == HONE_SKEW_MATRIX && (m->at[HONE_SKEW_ABOVE] || m->at[HONE_SKEW_CORNER]) &&
@@ -531,8 +534,11 @@ static bool read_scalars(struct hone_skew *s)
         const char *op = s->sums[i].op;
         bool is_sum = strcmp(op, "+") == 0;
         s->sum_names[i] = lanes_name(s, s->sums[i].var);
-        if ((!is_sum && strcmp(op, "max") != 0 && strcmp(op, "min") != 0) ||
-            (is_sum && !hone_may_regroup(s->in, s->rows)))
+        /* Of mixed types, the greatest of a lane may be compared in another way than that of all. */
+        bool is_alike = strcmp(hone_skew_type(s->sums[i].expr), s->sums[i].var->type) == 0;
+        bool is_choice = strcmp(op, "max") == 0 || strcmp(op, "min") == 0;
+        if ((is_sum && !hone_may_regroup(s->in, s->rows)) || (is_choice && !is_alike) ||
+            (!is_sum && !is_choice))
             return false;
     }
     return true;
