@@ -41,8 +41,10 @@ REWRITE(cuda_restrict);
 REWRITE(cuda_vector);
 REWRITE(cuda_row_lanes);
 REWRITE(cuda_window_tile);
+REWRITE(cuda_gather_tile);
 
 const struct hone_rewrite *const hone_rewrites[] = {
+    &hone_rewrite_cuda_gather_tile,
     &hone_rewrite_cuda_shared_tile,  &hone_rewrite_cuda_flash,
     &hone_rewrite_cuda_tensor_tile,  &hone_rewrite_cuda_online_softmax,
     &hone_rewrite_cuda_row_cache,    &hone_rewrite_cuda_grid_reduce,
