@@ -316,7 +316,7 @@ static const char *fixed_text(struct tile *t, const char *text)
 
 static const char *moved_text(struct tile *t, const char *text)
 {
-    return hone_pool_printf(t->pool, "%s[%zu]", t->entry, number_of(t, &t->by_sum, text));
+    return hone_pool_printf(t->pool, "%s.v[%zu]", t->entry, number_of(t, &t->by_sum, text));
 }
 
 /* One side of a comparison; less: what is taken away from it, NULL for nothing. */
@@ -355,7 +355,7 @@ static const char *guard_text(struct tile *t, const struct hone_c_node *cond)
     if (hone_cuda_gather_mask(&t->g, cond) == 0) {
         const char *text = hone_cuda_inline(t->k, cond, NULL, 0);
         t->is_full = t->is_full || !text;
-        return hone_pool_printf(t->pool, "(%s)", text ? text : "");
+        return hone_pool_printf(t->pool, "(bool)(%s)", text ? text : "");
     }
     const struct hone_c_node *n = hone_cuda_behind(t->k, cond);
     if (n->kind == HONE_C_UNARY)
@@ -427,7 +427,7 @@ static bool is_same(const struct tile *t, const struct hone_c_node *a, const str
            (x && y ? strcmp(x, y) == 0 : x == y);
 }
 
-/* " && ..." for all conditions; NULL: there are too many. */
+/* " & ..." for all conditions, so that no branch comes of it; NULL: there are too many. */
 static const char *guards_text(struct tile *t)
 {
     struct leaf leaves[MAX_LEAVES];
@@ -450,9 +450,9 @@ static const char *guards_text(struct tile *t)
         if (leaves[i].is_done)
             continue;
         if (!text)
-            text = hone_pool_printf(t->pool, leaves[i].is_negated ? "!(%s)" : "(%s)",
+            text = hone_pool_printf(t->pool, leaves[i].is_negated ? "!(%s)" : "%s",
                                     guard_text(t, leaves[i].expr));
-        out = hone_pool_printf(t->pool, "%s && %s", out, text);
+        out = hone_pool_printf(t->pool, "%s & (%s)", out, text);
     }
     return out;
 }
@@ -512,29 +512,30 @@ static const char begin_text[] =
     "alignas(16) __shared__ @T@ @left_tile@[2][@BK@][@BM@ + @VEC@];\n"
     "alignas(16) __shared__ @T@ @right_tile@[2][@BK@][@BN@ + @VEC@];\n"
     "/* what k adds to the offsets and to the guards */\n"
-    "alignas(16) __shared__ int @moved@[2][@BK@][@N_MOVED@];\n"
-    "__shared__ const @LEFT_T@ *@left_from@[@BM@];\n"
-    "__shared__ int @column_digits@[@N_DIGITS@][@BN@], @is_far@;\n"
+    "__shared__ vector_of<int, @N_MOVED@> @moved@[2][@BK@];\n"
+    "__shared__ int64_t @left_from@[@BM@];\n"
+    "__shared__ int @column_digits@[@N_DIGITS@][@BN@], @k_steps@[@N_LOOPS@], @is_far@;\n"
     "const int64_t @n_rows@ = @ROW_COUNT@, @n_columns@ = @COLUMN_COUNT@;\n"
     "const int64_t @row_tiles@ = (@n_rows@ + @BM@ - 1) / @BM@;\n"
     "const int64_t @row_at@ = blockIdx.x % @row_tiles@ * @BM@;\n"
     "const int64_t @column_at@ = blockIdx.x / @row_tiles@ * @BN@;\n"
-    "if (threadIdx.x == 0)\n"
-    "@is_far@ = 0;\n"
-    "__syncthreads();\n"
     "/* far: a number is too large for the tables */\n"
     "bool @far@ = false;\n"
     "@counts@"
     "const int @n_k@ = @far@ ? 0 : (int)(@product@);\n"
     "@steps@"
+    "if (threadIdx.x == 0)\n"
+    "@is_far@ = 0;\n"
+    "__syncthreads();\n"
     "@fixed_parts@"
     "for (int @i@ = threadIdx.x; @i@ < @BM@; @i@ += @THREADS@) {\n"
     "int64_t @row@ = @row_at@ + @i@ < @n_rows@ ? @row_at@ + @i@ : 0;\n"
     "@row_digits@"
-    "@left_from@[@i@] = @left_root@ + (@left_offset@);\n"
+    "@left_from@[@i@] = @left_offset@;\n"
     "}\n"
     "const int @sharer@ = threadIdx.x / @BN@ % @SHARERS@;\n"
-"const bool @is_loader@ = threadIdx.x < @SHARERS@ * @BN@ || @COLUMNS@ > 1;\n"
+"const bool @is_loader@ = @COLUMNS@ > 1 || @THREADS@ % @BN@ == 0 || threadIdx.x < @SHARERS@ * "
+    "@BN@;\n"
     "const @RIGHT_T@ *@right_from@[@COLUMNS@];\n"
     "@held_parts@"
     "int @place@[@COLUMNS@];\n"
@@ -573,17 +574,18 @@ static const char loop_text[] =
     "#pragma unroll\n"
     "for (int @v@ = 0; @v@ < @RIGHT_EACH@; @v@++) {\n"
     "const int @k@ = @sharer@ + @v@ * @SHARERS@;\n"
-    "const int *@entry@ = @moved@[@now@][@k@];\n"
-    "const bool @is_summed@ = @k@ < @left_over@ && @is_loader@;\n"
+    "const vector_of<int, @N_MOVED@> @entry@ = @moved@[@now@][@k@];\n"
+    "const bool @is_summed@ = (@k@ < @left_over@) & @is_loader@;\n"
     "#pragma unroll\n"
     "for (int @u@ = 0; @u@ < @COLUMNS@; @u@++)\n"
     "@right_next@[@v@][@u@] = @is_summed@@guard@ ? (@T@)(@right@) : (@T@)0;\n"
     "}\n"
     "}\n"
     "/* the warps fill the tables in turn */\n"
-    "if ((@k_at@ / @BK@ + 2) % @WARPS@ == threadIdx.x / 32 && threadIdx.x % 32 < @BK@) {\n"
+    "if ((unsigned)(@k_at@ + 2 * @BK@) / @BK@ % @WARPS@ == threadIdx.x / 32 && threadIdx.x % 32 < "
+    "@BK@) {\n"
     "const bool @is_k@ = @k_at@ + 2 * @BK@ + (int)threadIdx.x % 32 < @n_k@;\n"
-    "int *@entry@ = @moved@[@now@ ^ 1][threadIdx.x % 32];\n"
+    "vector_of<int, @N_MOVED@> &@entry@ = @moved@[@now@ ^ 1][threadIdx.x % 32];\n"
     "bool @far_k@ = false;\n"
     "@loop_values@"
     "@moved_values@"
@@ -663,7 +665,7 @@ static const char end_text[] =
     "}\n";
 
 struct text { /* names that several pieces share */
-    const char *far, *far_k, *total, *r, *c, *row, *column, *column_digits, *e, *k_digit, *step;
+    const char *far, *far_k, *total, *r, *c, *row, *column, *column_digits, *e, *k_digit, *step, *k_steps;
 };
 
 static const char *bad_text(const struct tile *t, const char *value)
@@ -671,18 +673,23 @@ static const char *bad_text(const struct tile *t, const char *value)
     return hone_pool_printf(t->pool, "(uint64_t)(%s + (1 << 28)) >> 29 != 0", value);
 }
 
-/* The counts of the sum's loops. */
+/* How often a loop of the sum goes round, if it does; NULL: it changes. */
+static const char *loop_count(const struct tile *t, const struct hone_c_loop *l)
+{
+    const char *lower = hone_cuda_bracket(t->k, l->lower),
+               *upper = hone_cuda_bracket(t->k, l->upper);
+    return lower && upper ? hone_pool_printf(t->pool, "((int64_t)%s - (int64_t)%s%s)", upper, lower,
+                                             l->is_inclusive ? " + 1" : "")
+                          : NULL;
+}
+
 static const char *counts_text(const struct tile *t, const struct text *x, const char **ret_product)
 {
     const char *out = "", *product = "(int64_t)1", *rough = "1.0";
     for (size_t i = 0; i < t->g.n_loops; i++) {
-        const struct hone_c_loop *l = t->g.loops[i];
-        const char *lower = hone_cuda_bracket(t->k, l->lower),
-                   *upper = hone_cuda_bracket(t->k, l->upper);
-        if (!lower || !upper)
+        const char *wide = loop_count(t, t->g.loops[i]);
+        if (!wide)
             return NULL;
-        const char *wide = hone_pool_printf(t->pool, "((int64_t)%s - (int64_t)%s%s)", upper, lower,
-                                            l->is_inclusive ? " + 1" : "");
         out = hone_pool_printf(t->pool,
                                "%s%s |= %s >= 1 << 28;\nconst int %s_n%zu = %s > 0 ? (int)%s : "
                                "0;\n",
@@ -698,33 +705,36 @@ static const char *counts_text(const struct tile *t, const struct text *x, const
 static const char *steps_text(const struct tile *t, const struct text *x, const char *n_k,
                               const char *warps)
 {
-    const char *out = "", *in = "";
-    const char *d = x->k_digit;
+    const char *out = "", *firsts = "", *steps = "";
+    const char *d = x->k_digit, *s = x->k_steps;
     for (size_t i = 0; i < t->g.n_loops; i++)
-        out = hone_pool_printf(t->pool, "%sint %s_%zu = 0, %s_s%zu = 0;\n", out, d, i, d, i);
-    for (size_t i = t->g.n_loops; i-- > 0;)
-        in = i > 0 ? hone_pool_printf(t->pool,
-                                      "%s%s_%zu = %s_first %% %s_n%zu;\n%s_first /= %s_n%zu;\n"
-                                      "%s_s%zu = %s_step %% %s_n%zu;\n%s_step /= %s_n%zu;\n",
-                                      in, d, i, d, d, i, d, d, i, d, i, d, d, i, d, d, i)
-                   : hone_pool_printf(t->pool, "%s%s_0 = %s_first;\n%s_s0 = %s_step;\n", in, d, d,
-                                      d, d);
+        out = hone_pool_printf(t->pool, "%sint %s_%zu = 0;\n", out, d, i);
+    for (size_t i = t->g.n_loops; i-- > 1;) {
+        firsts = hone_pool_printf(t->pool, "%s%s_%zu = %s_first %% %s_n%zu;\n%s_first /= %s_n%zu;\n",
+                                  firsts, d, i, d, d, i, d, d, i);
+        steps = hone_pool_printf(t->pool, "%s%s[%zu] = %s_rest %% %s_n%zu;\n%s_rest /= %s_n%zu;\n",
+                                 steps, s, i, d, d, i, d, d, i);
+    }
     return hone_pool_printf(t->pool,
                             "%sif (%s > 0) {\n"
                             "int %s_first = (int)threadIdx.x / 32 * %s + (int)threadIdx.x %% 32;\n"
-                            "int %s_step = %s * %s;\n%s}\n",
-                            out, n_k, d, t->bk, d, warps, t->bk, in);
+                            "%s%s_0 = %s_first;\n}\n"
+                            "if (%s > 0 && threadIdx.x == 0) {\n"
+                            "int %s_rest = %s * %s;\n"
+                            "%s%s[0] = %s_rest;\n}\n",
+                            out, n_k, d, t->bk, firsts, d, d, n_k, d, warps, t->bk, steps, s, d);
 }
 
 static const char *advance_text(const struct tile *t, const struct text *x)
 {
     const char *out = "", *d = x->k_digit;
     for (size_t i = t->g.n_loops; i-- > 0;) {
-        out = hone_pool_printf(t->pool, "%s%s_%zu += %s_s%zu;\n", out, d, i, d, i);
+        const char *count = hone_pool_printf(t->pool, "(int)%s", loop_count(t, t->g.loops[i]));
+        out = hone_pool_printf(t->pool, "%s%s_%zu += %s[%zu];\n", out, d, i, x->k_steps, i);
         if (i > 0)
             out = hone_pool_printf(t->pool,
-                                   "%sif (%s_%zu >= %s_n%zu) {\n%s_%zu -= %s_n%zu;\n%s_%zu++;\n}\n",
-                                   out, d, i, d, i, d, i, d, i, d, i - 1);
+                                   "%sif (%s_%zu >= %s) {\n%s_%zu -= %s;\n%s_%zu++;\n}\n", out, d,
+                                   i, count, d, i, count, d, i - 1);
     }
     return out;
 }
@@ -842,11 +852,10 @@ static const char *make_body(struct tile *t)
     const struct text x = {FRESH("far"),           FRESH("far_k"), FRESH("total"),
                            FRESH("r"),             FRESH("c"),     FRESH("row"),
                            FRESH("column"),        FRESH("column_digits"),
-                           FRESH("e"),             FRESH("k_digit"), FRESH("step")};
+                           FRESH("e"),             FRESH("k_digit"), FRESH("step"), FRESH("k_steps")};
     const char *now = FRESH("now"), *n_k = FRESH("n_k"), *columns = FRESH("COLUMNS"), *warps = FRESH("WARPS"), *product = NULL,
                *left_from = FRESH("left_from"), *right_from = FRESH("right_from");
-    const char *left_type = hone_cuda_element_type(in, t->g.left.root),
-               *right_type = hone_cuda_element_type(in, t->g.right.root);
+    const char *right_type = hone_cuda_element_type(in, t->g.right.root);
     bool is_along = is_along_sum(t, &t->g.left);
     const char *left_k = hone_pool_printf(pool, is_along ? "(%s %% %s)" : "(%s / %s)", x.e,
                                           is_along ? t->bk : t->bm),
@@ -855,29 +864,31 @@ static const char *make_body(struct tile *t)
     size_t left_at = number_of(t, &t->by_sum, offset_text(t, &t->g.left, true)),
            right_at = number_of(t, &t->by_sum, offset_text(t, &t->g.right, true));
     const char *guard = guards_text(t), *counts = counts_text(t, &x, &product);
-    if (!guard || !counts || t->is_full || !left_type || !right_type)
+    if (!guard || !counts || t->is_full || !right_type)
         return NULL;
     const char *left =
         load_text(t, &t->g.left, t->g.left.expr,
-                  hone_pool_printf(pool, "%s[%s]", left_from, left_row),
-                  hone_pool_printf(pool, "%s[%s][%s][%zu]", t->moved, now, left_k, left_at));
+                  t->g.left.root->name,
+                  hone_pool_printf(pool, "%s[%s] + %s[%s][%s].v[%zu]", left_from, left_row,
+                                   t->moved, now, left_k, left_at));
     const char *right =
         load_text(t, &t->g.right, t->g.right.expr, hone_pool_printf(pool, "%s[%s]", right_from, t->u),
-                  hone_pool_printf(pool, "%s[%zu]", t->entry, right_at));
+                  hone_pool_printf(pool, "%s.v[%zu]", t->entry, right_at));
     const char *total = hone_pool_printf(pool, "%s[%s][%s]", x.total, x.r, x.c);
     bool is_checked = t->g.n_conds > 0 && strcmp(t->g.acc->type, "int") != 0;
-    size_t n_moved = t->by_sum.n;
-    n_moved = n_moved < 3 ? n_moved : (n_moved + 3) / 4 * 4;
+    size_t n_moved = 2; /* vectors have powers of two */
+    while (n_moved < t->by_sum.n)
+        n_moved *= 2;
     const struct hone_cuda_word words[] = {
         {"T", t->g.acc->type}, {"BM", t->bm}, {"BN", t->bn}, {"BK", t->bk}, {"TM", t->tm},
-        {"TN", t->tn}, {"LEFT_T", left_type}, {"RIGHT_T", right_type}, {"WARPS", warps}, {"COLUMNS", columns},
+        {"TN", t->tn}, {"RIGHT_T", right_type}, {"WARPS", warps}, {"COLUMNS", columns},
         {"N_MOVED", hone_pool_printf(pool, "%zu", n_moved)},
         {"N_DIGITS", hone_pool_printf(pool, "%zu", count_bits(t->g.columns))},
         {"ROW_COUNT", count_text(t, t->g.rows, NULL)},
         {"COLUMN_COUNT", count_text(t, t->g.columns, NULL)},
         {"far", x.far}, {"far_k", x.far_k}, {"total", x.total}, {"r", x.r}, {"c", x.c},
         {"row", x.row}, {"column", x.column}, {"column_digits", x.column_digits}, {"e", x.e},
-        {"step", x.step}, {"moved", t->moved}, {"u", t->u}, {"entry", t->entry}, {"at", t->at},
+        {"step", x.step}, {"k_steps", x.k_steps}, {"N_LOOPS", hone_pool_printf(pool, "%zu", t->g.n_loops)}, {"moved", t->moved}, {"u", t->u}, {"entry", t->entry}, {"at", t->at},
         {"now", now}, {"n_k", n_k}, {"left_from", left_from}, {"right_from", right_from},
         {"left_k", left_k}, {"left_row", left_row}, {"left", left}, {"right", right},
         {"guard", guard}, {"counts", counts}, {"product", product},
@@ -892,12 +903,12 @@ static const char *make_body(struct tile *t)
         {"held_values", numbers_text(t, &t->by_column, x.far, hone_pool_printf(pool, "%s_", t->held),
                                      hone_pool_printf(pool, "[%s]", t->u))},
         {"moved_values",
-         numbers_text(t, &t->by_sum, x.far_k, hone_pool_printf(pool, "%s[", t->entry), "]")},
+         numbers_text(t, &t->by_sum, x.far_k, hone_pool_printf(pool, "%s.v[", t->entry), "]")},
         {"row_digits", clamped_text(t, t->g.rows, x.row)},
         {"row_split", split_text(t, t->g.rows, x.row)},
         {"column_split", clamped_text(t, t->g.columns, x.column)},
         {"column_again", split_text(t, t->g.columns, x.column)},
-        {"left_root", t->g.left.root->name}, {"right_root", t->g.right.root->name},
+        {"right_root", t->g.right.root->name},
         {"left_offset", offset_text(t, &t->g.left, false)},
         {"right_offset", offset_text(t, &t->g.right, false)},
         {"keep_digits", digits_text(t, &x, false)},
@@ -951,13 +962,15 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     }
     name_things(&t, in);
     bool is_wide = strcmp(t.g.acc->type, "double") == 0; /* 48 KiB of static shared memory */
+    const char *resident;
     const struct {
         const char **name, *stem, *values;
     } tunables[] = {{&t.bm, "BM", "64, 128, 96, 32"},
                     {&t.bn, "BN", "128, 64"},
                     {&t.bk, "BK", is_wide ? "8, 4" : "8, 16"},
                     {&t.tm, "TM", "8, 4"},
-                    {&t.tn, "TN", "8, 4"}};
+                    {&t.tn, "TN", "8, 4"},
+                    {&resident, "RESIDENT", "512, 384"}}; /* threads of a multiprocessor */
     const char *pragmas = "";
     for (size_t i = 0; i < HONE_COUNTOF(tunables); i++)
         pragmas = hone_pool_printf(
@@ -979,8 +992,8 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     }
     const char *bounds =
         is_wide ? threads
-                : hone_pool_printf(in->pool, "%s, %s * %s > 32 ? 512 / (%s) : 1", threads, t.tm,
-                                   t.tn, threads);
+                : hone_pool_printf(in->pool, "%s, %s * %s > 32 ? %s / (%s) : 1", threads, t.tm,
+                                   t.tn, resident, threads);
     hone_cuda_put_helpers(&edits, hone_cuda_vector_helper(in));
     hone_cuda_replace_kernel(&edits, t.k, pragmas, hone_cuda_header(t.k, bounds, ""), body);
     hone_cuda_drop_unused(&edits, t.k);
