@@ -44,8 +44,8 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
     for (size_t i = 0; i < n_all && n < max && !hone_rounds_as_written(in); i++) {
         struct hone_cuda_gather g;
         if (hone_cuda_read_gather(all[i], &g))
-            ret[n++] = hone_cuda_site(all[i], 0,
-                                      "each factor of the sum is read again by many elements");
+            ret[n++] =
+                hone_cuda_site(all[i], 0, "each factor of the sum is read again by many elements");
     }
     return n;
 }
@@ -244,8 +244,7 @@ static const char *part_text(const struct tile *t, const struct hone_c_node *exp
             add_sub(t, subs, &n, a->var, has_digits ? text : NULL);
     }
     for (size_t i = 0; i < t->g.n_loops; i++)
-        add_sub(t, subs, &n, t->g.loops[i]->var,
-                side == SUM ? t->g.loops[i]->var->name : NULL);
+        add_sub(t, subs, &n, t->g.loops[i]->var, side == SUM ? t->g.loops[i]->var->name : NULL);
     return hone_cuda_inline(t->k, expr, subs, n);
 }
 
@@ -269,8 +268,7 @@ static const char *element_text(const struct tile *t, const struct hone_c_node *
                                                                 : part_text(t, expr, ELEMENT);
 }
 
-static const char *offset_text(const struct tile *t, const struct hone_cuda_factor *f,
-                               bool is_sum)
+static const char *offset_text(const struct tile *t, const struct hone_cuda_factor *f, bool is_sum)
 {
     const char *out = NULL;
     for (size_t i = 0; i < f->n_offsets; i++) {
@@ -534,7 +532,7 @@ static const char begin_text[] =
     "@left_from@[@i@] = @left_offset@;\n"
     "}\n"
     "const int @sharer@ = threadIdx.x / @BN@ % @SHARERS@;\n"
-"const bool @is_loader@ = @COLUMNS@ > 1 || @THREADS@ % @BN@ == 0 || threadIdx.x < @SHARERS@ * "
+    "const bool @is_loader@ = @COLUMNS@ > 1 || @THREADS@ % @BN@ == 0 || threadIdx.x < @SHARERS@ * "
     "@BN@;\n"
     "const @RIGHT_T@ *@right_from@[@COLUMNS@];\n"
     "@held_parts@"
@@ -665,7 +663,8 @@ static const char end_text[] =
     "}\n";
 
 struct text { /* names that several pieces share */
-    const char *far, *far_k, *total, *r, *c, *row, *column, *column_digits, *e, *k_digit, *step, *k_steps;
+    const char *far, *far_k, *total, *r, *c, *row, *column, *column_digits, *e, *k_digit, *step,
+        *k_steps;
 };
 
 static const char *bad_text(const struct tile *t, const char *value)
@@ -710,8 +709,9 @@ static const char *steps_text(const struct tile *t, const struct text *x, const 
     for (size_t i = 0; i < t->g.n_loops; i++)
         out = hone_pool_printf(t->pool, "%sint %s_%zu = 0;\n", out, d, i);
     for (size_t i = t->g.n_loops; i-- > 1;) {
-        firsts = hone_pool_printf(t->pool, "%s%s_%zu = %s_first %% %s_n%zu;\n%s_first /= %s_n%zu;\n",
-                                  firsts, d, i, d, d, i, d, d, i);
+        firsts =
+            hone_pool_printf(t->pool, "%s%s_%zu = %s_first %% %s_n%zu;\n%s_first /= %s_n%zu;\n",
+                             firsts, d, i, d, d, i, d, d, i);
         steps = hone_pool_printf(t->pool, "%s%s[%zu] = %s_rest %% %s_n%zu;\n%s_rest /= %s_n%zu;\n",
                                  steps, s, i, d, d, i, d, d, i);
     }
@@ -732,9 +732,8 @@ static const char *advance_text(const struct tile *t, const struct text *x)
         const char *count = hone_pool_printf(t->pool, "(int)%s", loop_count(t, t->g.loops[i]));
         out = hone_pool_printf(t->pool, "%s%s_%zu += %s[%zu];\n", out, d, i, x->k_steps, i);
         if (i > 0)
-            out = hone_pool_printf(t->pool,
-                                   "%sif (%s_%zu >= %s) {\n%s_%zu -= %s;\n%s_%zu++;\n}\n", out, d,
-                                   i, count, d, i, count, d, i - 1);
+            out = hone_pool_printf(t->pool, "%sif (%s_%zu >= %s) {\n%s_%zu -= %s;\n%s_%zu++;\n}\n",
+                                   out, d, i, count, d, i, count, d, i - 1);
     }
     return out;
 }
@@ -759,15 +758,15 @@ static const char *numbers_text(const struct tile *t, const struct numbers *list
     const char *out = "";
     for (size_t i = 0; i < list->n; i++) {
         const char *wide = hone_fresh_name(t->k->in, "wide");
-        out = hone_pool_printf(t->pool, "%s{\nconst int64_t %s = %s;\n%s |= %s;\n%s%zu%s = (int)%s;\n}\n",
-                               out, wide, list->texts[i], far, bad_text(t, wide), before, i,
-                               after, wide);
+        out = hone_pool_printf(
+            t->pool, "%s{\nconst int64_t %s = %s;\n%s |= %s;\n%s%zu%s = (int)%s;\n}\n", out, wide,
+            list->texts[i], far, bad_text(t, wide), before, i, after, wide);
     }
     return out;
 }
 
-static const char *declared_text(const struct tile *t, const struct numbers *list,
-                                 const char *stem, const char *size)
+static const char *declared_text(const struct tile *t, const struct numbers *list, const char *stem,
+                                 const char *size)
 {
     const char *out = "";
     for (size_t i = 0; i < list->n; i++)
@@ -784,13 +783,13 @@ static const char *digits_text(const struct tile *t, const struct text *x, bool 
         if (!(t->g.columns & 1u << i))
             continue;
         const char *type = type_of(t, t->g.digits.v[i].var);
-        out = is_read ? hone_pool_printf(t->pool,
-                                         "%s[[maybe_unused]] const %s %s = (%s)%s[%zu][%s];\n", out,
-                                         type, t->digits[i], type, x->column_digits, n, t->at)
-                      : hone_pool_printf(t->pool, "%s%s[%zu][%s] = (int)%s;\n%s |= %s;\n", out,
-                                         x->column_digits, n, t->at, t->digits[i], x->far,
-                                         bad_text(t, hone_pool_printf(t->pool, "(int64_t)%s",
-                                                                      t->digits[i])));
+        out = is_read
+                  ? hone_pool_printf(t->pool, "%s[[maybe_unused]] const %s %s = (%s)%s[%zu][%s];\n",
+                                     out, type, t->digits[i], type, x->column_digits, n, t->at)
+                  : hone_pool_printf(
+                        t->pool, "%s%s[%zu][%s] = (int)%s;\n%s |= %s;\n", out, x->column_digits, n,
+                        t->at, t->digits[i], x->far,
+                        bad_text(t, hone_pool_printf(t->pool, "(int64_t)%s", t->digits[i])));
         n++;
     }
     return out;
@@ -849,12 +848,12 @@ static const char *make_body(struct tile *t)
     const struct hone_coder_input *in = t->k->in;
     struct hone_pool *pool = t->pool;
 #define FRESH(stem) hone_fresh_name(in, stem)
-    const struct text x = {FRESH("far"),           FRESH("far_k"), FRESH("total"),
-                           FRESH("r"),             FRESH("c"),     FRESH("row"),
-                           FRESH("column"),        FRESH("column_digits"),
-                           FRESH("e"),             FRESH("k_digit"), FRESH("step"), FRESH("k_steps")};
-    const char *now = FRESH("now"), *n_k = FRESH("n_k"), *columns = FRESH("COLUMNS"), *warps = FRESH("WARPS"), *product = NULL,
-               *left_from = FRESH("left_from"), *right_from = FRESH("right_from");
+    const struct text x = {FRESH("far"), FRESH("far_k"),   FRESH("total"),  FRESH("r"),
+                           FRESH("c"),   FRESH("row"),     FRESH("column"), FRESH("column_digits"),
+                           FRESH("e"),   FRESH("k_digit"), FRESH("step"),   FRESH("k_steps")};
+    const char *now = FRESH("now"), *n_k = FRESH("n_k"), *columns = FRESH("COLUMNS"),
+               *warps = FRESH("WARPS"), *product = NULL, *left_from = FRESH("left_from"),
+               *right_from = FRESH("right_from");
     const char *right_type = hone_cuda_element_type(in, t->g.right.root);
     bool is_along = is_along_sum(t, &t->g.left);
     const char *left_k = hone_pool_printf(pool, is_along ? "(%s %% %s)" : "(%s / %s)", x.e,
@@ -866,42 +865,70 @@ static const char *make_body(struct tile *t)
     const char *guard = guards_text(t), *counts = counts_text(t, &x, &product);
     if (!guard || !counts || t->is_full || !right_type)
         return NULL;
-    const char *left =
-        load_text(t, &t->g.left, t->g.left.expr,
-                  t->g.left.root->name,
-                  hone_pool_printf(pool, "%s[%s] + %s[%s][%s].v[%zu]", left_from, left_row,
-                                   t->moved, now, left_k, left_at));
-    const char *right =
-        load_text(t, &t->g.right, t->g.right.expr, hone_pool_printf(pool, "%s[%s]", right_from, t->u),
-                  hone_pool_printf(pool, "%s.v[%zu]", t->entry, right_at));
+    const char *left = load_text(t, &t->g.left, t->g.left.expr, t->g.left.root->name,
+                                 hone_pool_printf(pool, "%s[%s] + %s[%s][%s].v[%zu]", left_from,
+                                                  left_row, t->moved, now, left_k, left_at));
+    const char *right = load_text(t, &t->g.right, t->g.right.expr,
+                                  hone_pool_printf(pool, "%s[%s]", right_from, t->u),
+                                  hone_pool_printf(pool, "%s.v[%zu]", t->entry, right_at));
     const char *total = hone_pool_printf(pool, "%s[%s][%s]", x.total, x.r, x.c);
     bool is_checked = t->g.n_conds > 0 && strcmp(t->g.acc->type, "int") != 0;
     size_t n_moved = 2; /* vectors have powers of two */
     while (n_moved < t->by_sum.n)
         n_moved *= 2;
     const struct hone_cuda_word words[] = {
-        {"T", t->g.acc->type}, {"BM", t->bm}, {"BN", t->bn}, {"BK", t->bk}, {"TM", t->tm},
-        {"TN", t->tn}, {"RIGHT_T", right_type}, {"WARPS", warps}, {"COLUMNS", columns},
+        {"T", t->g.acc->type},
+        {"BM", t->bm},
+        {"BN", t->bn},
+        {"BK", t->bk},
+        {"TM", t->tm},
+        {"TN", t->tn},
+        {"RIGHT_T", right_type},
+        {"WARPS", warps},
+        {"COLUMNS", columns},
         {"N_MOVED", hone_pool_printf(pool, "%zu", n_moved)},
         {"N_DIGITS", hone_pool_printf(pool, "%zu", count_bits(t->g.columns))},
         {"ROW_COUNT", count_text(t, t->g.rows, NULL)},
         {"COLUMN_COUNT", count_text(t, t->g.columns, NULL)},
-        {"far", x.far}, {"far_k", x.far_k}, {"total", x.total}, {"r", x.r}, {"c", x.c},
-        {"row", x.row}, {"column", x.column}, {"column_digits", x.column_digits}, {"e", x.e},
-        {"step", x.step}, {"k_steps", x.k_steps}, {"N_LOOPS", hone_pool_printf(pool, "%zu", t->g.n_loops)}, {"moved", t->moved}, {"u", t->u}, {"entry", t->entry}, {"at", t->at},
-        {"now", now}, {"n_k", n_k}, {"left_from", left_from}, {"right_from", right_from},
-        {"left_k", left_k}, {"left_row", left_row}, {"left", left}, {"right", right},
-        {"guard", guard}, {"counts", counts}, {"product", product},
+        {"far", x.far},
+        {"far_k", x.far_k},
+        {"total", x.total},
+        {"r", x.r},
+        {"c", x.c},
+        {"row", x.row},
+        {"column", x.column},
+        {"column_digits", x.column_digits},
+        {"e", x.e},
+        {"step", x.step},
+        {"k_steps", x.k_steps},
+        {"N_LOOPS", hone_pool_printf(pool, "%zu", t->g.n_loops)},
+        {"moved", t->moved},
+        {"u", t->u},
+        {"entry", t->entry},
+        {"at", t->at},
+        {"now", now},
+        {"n_k", n_k},
+        {"left_from", left_from},
+        {"right_from", right_from},
+        {"left_k", left_k},
+        {"left_row", left_row},
+        {"left", left},
+        {"right", right},
+        {"guard", guard},
+        {"counts", counts},
+        {"product", product},
         {"steps", steps_text(t, &x, n_k, warps)},
         {"advance", advance_text(t, &x)},
         {"loop_values", loop_values_text(t, &x)},
         {"fixed_parts",
-         hone_pool_printf(pool, "%s%s", declared_text(t, &t->by_launch, t->fixed, ""),
-                          numbers_text(t, &t->by_launch, x.far, hone_pool_printf(pool, "%s_", t->fixed), ""))},
+         hone_pool_printf(
+             pool, "%s%s", declared_text(t, &t->by_launch, t->fixed, ""),
+             numbers_text(t, &t->by_launch, x.far, hone_pool_printf(pool, "%s_", t->fixed), ""))},
         {"held_parts",
          declared_text(t, &t->by_column, t->held, hone_pool_printf(pool, "[%s]", columns))},
-        {"held_values", numbers_text(t, &t->by_column, x.far, hone_pool_printf(pool, "%s_", t->held),
-                                     hone_pool_printf(pool, "[%s]", t->u))},
+        {"held_values",
+         numbers_text(t, &t->by_column, x.far, hone_pool_printf(pool, "%s_", t->held),
+                      hone_pool_printf(pool, "[%s]", t->u))},
         {"moved_values",
          numbers_text(t, &t->by_sum, x.far_k, hone_pool_printf(pool, "%s.v[", t->entry), "]")},
         {"row_digits", clamped_text(t, t->g.rows, x.row)},
@@ -990,10 +1017,9 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
         hone_fail(err, HONE_E_ARG, "a size or a guard is made of too much");
         return NULL;
     }
-    const char *bounds =
-        is_wide ? threads
-                : hone_pool_printf(in->pool, "%s, %s * %s > 32 ? %s / (%s) : 1", threads, t.tm,
-                                   t.tn, resident, threads);
+    const char *bounds = is_wide ? threads
+                                 : hone_pool_printf(in->pool, "%s, %s * %s > 32 ? %s / (%s) : 1",
+                                                    threads, t.tm, t.tn, resident, threads);
     hone_cuda_put_helpers(&edits, hone_cuda_vector_helper(in));
     hone_cuda_replace_kernel(&edits, t.k, pragmas, hone_cuda_header(t.k, bounds, ""), body);
     hone_cuda_drop_unused(&edits, t.k);

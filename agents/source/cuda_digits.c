@@ -291,9 +291,9 @@ static unsigned mask_at(const struct look *l, const struct hone_c_node *expr, in
     for (const struct hone_c_node *n = expr; n; n = hone_c_walk(expr, n)) {
         bool is_deref = (n->kind == HONE_C_UNARY && strcmp(n->op, "*") == 0) ||
                         (n->kind == HONE_C_SUBSCRIPT && !strchr(n->first->type, '['));
-        bool is_change = n->kind == HONE_C_ASSIGN_OP ||
-                         (n->kind == HONE_C_BINARY && strcmp(n->op, "=") == 0) ||
-                         (n->kind == HONE_C_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
+        bool is_change =
+            n->kind == HONE_C_ASSIGN_OP || (n->kind == HONE_C_BINARY && strcmp(n->op, "=") == 0) ||
+            (n->kind == HONE_C_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
         if (is_deref || n->kind == HONE_C_CALL)
             out |= HONE_CUDA_ON_MEMORY;
         bool is_over = n->kind == HONE_C_BINARY &&

@@ -54,9 +54,8 @@ static bool is_one_of(const char *type, const char *const *types)
 
 static bool is_integer(const struct hone_c_node *n)
 {
-    static const char *const types[] = {"int",       "unsigned int",  "long",
-                                        "long long", "unsigned long", "unsigned long long",
-                                        NULL};
+    static const char *const types[] = {"int",           "unsigned int",       "long", "long long",
+                                        "unsigned long", "unsigned long long", NULL};
     return is_one_of(n->type, types);
 }
 
@@ -92,8 +91,8 @@ static const struct hone_c_node *read_nest(struct hone_cuda_gather *g, const str
         return NULL;
     if (s->kind == HONE_C_FOR) {
         const struct hone_c_loop *l = hone_c_loop_of(&g->k->nest, s);
-        if (!l || !l->is_canonical || !l->is_unit_step || !l->declares_var ||
-            !is_counted(l) || g->n_loops == HONE_CUDA_MAX_SUM_LOOPS)
+        if (!l || !l->is_canonical || !l->is_unit_step || !l->declares_var || !is_counted(l) ||
+            g->n_loops == HONE_CUDA_MAX_SUM_LOOPS)
             return NULL;
         g->loops[g->n_loops++] = l;
         return read_nest(g, s->body);
@@ -260,8 +259,8 @@ static bool read_factor(struct hone_cuda_gather *g, const struct hone_c_node *ex
     bool is_called = false;
     for (int i = 0; n && i < 32; i++) {
         n = hone_cuda_behind(g->k, n);
-        bool is_call = n->kind == HONE_C_CALL && hone_c_n_children(n) == 2 &&
-                       strncmp(n->name, "__", 2) == 0;
+        bool is_call =
+            n->kind == HONE_C_CALL && hone_c_n_children(n) == 2 && strncmp(n->name, "__", 2) == 0;
         if (n->kind == HONE_C_CAST)
             n = n->last;
         else if (n->kind == HONE_C_CONDITIONAL && !is_called)
@@ -332,9 +331,9 @@ bool hone_cuda_is_unsigned(const struct hone_c_node *n)
 static bool is_side(const struct hone_cuda_gather *g, const struct hone_c_node *comparison,
                     const struct hone_c_node *side)
 {
-    return is_integer(side) && is_split(g, side,
-                                        hone_cuda_is_unsigned(comparison) &&
-                                            strstr(side->type, "long") == NULL);
+    return is_integer(side) &&
+           is_split(g, side,
+                    hone_cuda_is_unsigned(comparison) && strstr(side->type, "long") == NULL);
 }
 
 /* Comparisons of split numbers, joined; what is the same for all elements may be anything. */
@@ -374,7 +373,8 @@ static bool choose_sides(struct hone_cuda_gather *g)
             return false;
         guard |= hone_cuda_gather_mask(g, g->conds[i].expr) & HONE_CUDA_ON_DIGITS;
     }
-    if ((g->left.digits & g->right.digits) || ((guard & g->left.digits) && (guard & g->right.digits)))
+    if ((g->left.digits & g->right.digits) ||
+        ((guard & g->left.digits) && (guard & g->right.digits)))
         return false;
     bool is_left = guard ? (guard & g->left.digits) != 0 : (g->left.digits & 1) != 0;
     if (is_left) {
@@ -399,7 +399,8 @@ static bool has_fixed_bounds(const struct hone_cuda_gather *g)
 /* A product of such factors is one in the sum's own type. */
 static bool fits_type(const struct hone_cuda_gather *g, const struct hone_cuda_factor *f)
 {
-    static const char *const floats[] = {"float", NULL}, *const doubles[] = {"double", "float", NULL},
+    static const char *const floats[] = {"float", NULL},
+                             *const doubles[] = {"double", "float", NULL},
                              *const ints[] = {"int", "short", "signed char", "unsigned char", NULL};
     const char *type = g->acc->type;
     return is_one_of(f->expr->type, strcmp(type, "float") == 0    ? floats

@@ -26,12 +26,12 @@ enum { /* what an expression depends on, beside digits */
        HONE_CUDA_ON_DIGITS = HONE_CUDA_ON_SUM - 1
 };
 
-struct hone_cuda_digit {                /* axis / below % size */
-    const struct hone_c_node *var;      /* NULL: no name stands for it */
-    const struct hone_cuda_axis *axis;  /* which it is a digit of */
-    struct hone_c_term below, size;     /* products of what a launch gives */
-    bool is_open;                       /* the highest: its size is the bound over below, rounded up */
-    bool is_axis;                       /* the axis by itself */
+struct hone_cuda_digit {               /* axis / below % size */
+    const struct hone_c_node *var;     /* NULL: no name stands for it */
+    const struct hone_cuda_axis *axis; /* which it is a digit of */
+    struct hone_c_term below, size;    /* products of what a launch gives */
+    bool is_open; /* the highest: its size is the bound over below, rounded up */
+    bool is_axis; /* the axis by itself */
 };
 struct hone_cuda_composite { /* another local that is made of an axis alone */
     const struct hone_c_node *var;
