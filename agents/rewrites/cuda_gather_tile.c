@@ -16,26 +16,8 @@
 #include <string.h>
 
 #include "agents/rewrites/coder_rules.h"
+#include "agents/rewrites/cuda_gather_tile.h"
 #include "agents/source/cuda_contraction.h"
-#include "agents/source/cuda_gather.h"
-
-enum { MAX_NUMBERS = 12, MAX_LEAVES = 16, MAX_SUBS = 2 * HONE_CUDA_MAX_DIGITS + 8 };
-
-struct numbers {
-    const char *texts[MAX_NUMBERS];
-    size_t n;
-};
-
-struct tile {
-    const struct hone_cuda_kernel *k;
-    struct hone_cuda_gather g;
-    struct hone_pool *pool;
-    const char *bm, *bn, *bk, *tm, *tn;                /* tunables */
-    const char *digits[HONE_CUDA_MAX_DIGITS];          /* their names */
-    const char *moved, *held, *fixed, *u, *entry, *at; /* names in the new text */
-    struct numbers by_sum, by_column, by_launch;       /* what is added up to offsets and guards */
-    bool is_full;                                      /* there were too many numbers */
-};
 
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
 {
@@ -48,451 +30,6 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
                 hone_cuda_site(all[i], 0, "each factor of the sum is read again by many elements");
     }
     return n;
-}
-
-/* ---- digits ---- */
-
-static const char *type_of(const struct tile *t, const struct hone_c_node *var)
-{
-    const char *type = var ? hone_cuda_type(t->k->in, var) : "int64_t";
-    return strcmp(type, "auto") != 0 ? type : var->type + (strncmp(var->type, "const ", 6) ? 0 : 6);
-}
-
-static const char *factor_text(const struct tile *t, const struct hone_c_factor *f,
-                               const struct hone_cuda_launch *l)
-{
-    for (size_t i = 0; l && i < t->k->n_params; i++)
-        if (f->decl && t->k->params[i] == f->decl)
-            return hone_pool_printf(t->pool, "(%s)", hone_c_text(t->k->in->tree, l->args[i]));
-    bool is_local =
-        f->decl && f->decl->kind == HONE_C_VAR && hone_c_contains(t->k->function, f->decl);
-    if (!is_local)
-        return f->name;
-    const char *text = l ? hone_cuda_at_launch(t->k, l, f->decl->last)
-                         : hone_cuda_inline(t->k, f->decl->last, NULL, 0);
-    return text ? hone_pool_printf(t->pool, "(%s)(%s)", type_of(t, f->decl), text) : NULL;
-}
-
-/* A product in 64 bits, in the kernel or at a launch; NULL: it is not known there. */
-static const char *term_text(const struct tile *t, const struct hone_c_term *term,
-                             const struct hone_cuda_launch *l)
-{
-    const char *out = NULL;
-    if (term->k != 1 || term->n_factors == 0)
-        out = hone_pool_printf(t->pool, "(int64_t)%lld", (long long)term->k);
-    for (size_t i = 0; i < term->n_factors; i++) {
-        const char *text = factor_text(t, &term->factors[i], l);
-        if (!text)
-            return NULL;
-        out = out ? hone_pool_printf(t->pool, "%s * %s", out, text)
-                  : hone_pool_printf(t->pool, "(int64_t)%s", text);
-    }
-    return hone_pool_printf(t->pool, "(%s)", out);
-}
-
-static const char *size_text(const struct tile *t, size_t i, const struct hone_cuda_launch *l)
-{
-    const struct hone_cuda_digit *d = &t->g.digits.v[i];
-    if (!d->is_open)
-        return term_text(t, &d->size, l);
-    const char *bound = l ? hone_cuda_at_launch(t->k, l, d->axis->bound)
-                          : hone_cuda_inline(t->k, d->axis->bound, NULL, 0),
-               *below = term_text(t, &d->below, l);
-    if (!bound || !below)
-        return NULL;
-    if (hone_cuda_is_one(&d->below))
-        return hone_pool_printf(t->pool, "((int64_t)(%s))", bound);
-    return hone_pool_printf(t->pool, "(((int64_t)(%s) + %s - 1) / %s)", bound, below, below);
-}
-
-/* How many rows, or columns. */
-static const char *count_text(const struct tile *t, unsigned mask, const struct hone_cuda_launch *l)
-{
-    const char *out = NULL;
-    for (size_t i = 0; i < t->g.digits.n; i++) {
-        const char *size = mask & 1u << i ? size_text(t, i, l) : "";
-        if (!size)
-            return NULL;
-        if (*size)
-            out = out ? hone_pool_printf(t->pool, "%s * %s", out, size) : size;
-    }
-    return out;
-}
-
-/* The number put together from those of its digits that are in the mask, the others zero. */
-static const char *joined_text(const struct tile *t, unsigned of, unsigned mask)
-{
-    const char *out = NULL;
-    for (size_t i = t->g.digits.n; i-- > 0;) {
-        if (!(of & 1u << i))
-            continue;
-        const char *digit = mask & 1u << i ? t->digits[i] : "0";
-        out = out ? hone_pool_printf(t->pool, "(%s * %s + %s)", out, size_text(t, i, NULL), digit)
-                  : hone_pool_printf(t->pool, "(int64_t)%s", digit);
-    }
-    return out;
-}
-
-static unsigned digits_of_axis(const struct tile *t, const struct hone_cuda_axis *axis)
-{
-    unsigned out = 0;
-    for (size_t i = 0; i < t->g.digits.n; i++)
-        out |= t->g.digits.v[i].axis == axis ? 1u << i : 0;
-    return out;
-}
-
-static bool is_axis_itself(const struct tile *t, const struct hone_cuda_axis *axis)
-{
-    for (size_t i = 0; i < t->g.digits.n; i++)
-        if (t->g.digits.v[i].var == axis->var)
-            return true;
-    return false;
-}
-
-/* Declares the digits of a row or a column. */
-static const char *split_text(const struct tile *t, unsigned mask, const char *from)
-{
-    const char *out = "", *rest = from;
-    for (size_t i = 0; i < t->g.digits.n; i++) {
-        if (!(mask & 1u << i))
-            continue;
-        bool is_last = (mask >> i) == 1;
-        const char *type = type_of(t, t->g.digits.v[i].var), *size = size_text(t, i, NULL);
-        out = is_last
-                  ? hone_pool_printf(t->pool, "%s[[maybe_unused]] const %s %s = (%s)(%s);\n", out,
-                                     type, t->digits[i], type, rest)
-                  : hone_pool_printf(t->pool, "%s[[maybe_unused]] const %s %s = (%s)(%s %% %s);\n",
-                                     out, type, t->digits[i], type, rest, size);
-        rest = hone_pool_printf(t->pool, "%s / %s", rest, size);
-    }
-    return out;
-}
-
-/* " && e < bound" of the axes whose bound may end within the highest digit. */
-static const char *bounds_text(const struct tile *t, unsigned mask)
-{
-    const char *out = "";
-    for (size_t i = 0; i < t->g.digits.n; i++) {
-        const struct hone_cuda_digit *d = &t->g.digits.v[i];
-        if (!d->is_open || hone_cuda_is_one(&d->below))
-            continue;
-        out = hone_pool_printf(t->pool, "%s && %s < (%s)", out,
-                               joined_text(t, digits_of_axis(t, d->axis), mask),
-                               hone_cuda_inline(t->k, d->axis->bound, NULL, 0));
-    }
-    return out;
-}
-
-/* Declares the digits, of the first row or column where there is no element. */
-static const char *clamped_text(const struct tile *t, unsigned mask, const char *from)
-{
-    const char *split = split_text(t, mask, from), *bounds = bounds_text(t, mask);
-    return *bounds ? hone_pool_printf(t->pool, "{\n%sif (!(true%s))\n%s = 0;\n}\n%s", split, bounds,
-                                      from, split)
-                   : split;
-}
-
-/* Declares the axes whose digits are known. */
-static const char *axes_text(const struct tile *t)
-{
-    const char *out = "";
-    for (size_t i = 0; i < t->k->n_axes; i++) {
-        const struct hone_cuda_axis *a = &t->k->axes[i];
-        if (is_axis_itself(t, a))
-            continue;
-        const char *type = type_of(t, a->var);
-        out = hone_pool_printf(t->pool, "%s[[maybe_unused]] const %s %s = (%s)(%s);\n", out, type,
-                               a->var->name, type, joined_text(t, digits_of_axis(t, a), ~0u));
-    }
-    return out;
-}
-
-/* ---- split expressions ---- */
-
-enum side { ELEMENT, SUM, NOTHING }; /* whose part of an expression is asked for */
-
-static void add_sub(const struct tile *t, struct hone_cuda_sub *subs, size_t *n,
-                    const struct hone_c_node *var, const char *text)
-{
-    if (!text)
-        text = hone_pool_printf(t->pool, "((%s)0)", type_of(t, var));
-    subs[(*n)++] = (struct hone_cuda_sub){var, text};
-}
-
-static const char *part_text(const struct tile *t, const struct hone_c_node *expr, enum side side)
-{
-    const struct hone_cuda_digits *d = &t->g.digits;
-    struct hone_cuda_sub subs[MAX_SUBS];
-    size_t n = 0;
-    bool has_digits = side == ELEMENT;
-    for (size_t i = 0; i < d->n; i++)
-        if (d->v[i].var)
-            add_sub(t, subs, &n, d->v[i].var, has_digits ? t->digits[i] : NULL);
-    for (size_t i = 0; i < d->n_others; i++) {
-        const char *text =
-            d->others[i].digits
-                ? hone_pool_printf(t->pool, "((%s)(%s))", type_of(t, d->others[i].var),
-                                   joined_text(t, d->others[i].digits, ~0u))
-                : NULL;
-        add_sub(t, subs, &n, d->others[i].var, has_digits ? text : NULL);
-    }
-    for (size_t i = 0; i < t->k->n_axes; i++) {
-        const struct hone_cuda_axis *a = &t->k->axes[i];
-        const char *text = hone_pool_printf(t->pool, "((%s)(%s))", type_of(t, a->var),
-                                            joined_text(t, digits_of_axis(t, a), ~0u));
-        if (!is_axis_itself(t, a))
-            add_sub(t, subs, &n, a->var, has_digits ? text : NULL);
-    }
-    for (size_t i = 0; i < t->g.n_loops; i++)
-        add_sub(t, subs, &n, t->g.loops[i]->var, side == SUM ? t->g.loops[i]->var->name : NULL);
-    return hone_cuda_inline(t->k, expr, subs, n);
-}
-
-/* What the sum's loops add to what the element gives; NULL: nothing. */
-static const char *sum_text(const struct tile *t, const struct hone_c_node *expr)
-{
-    unsigned m = hone_cuda_gather_mask(&t->g, expr);
-    if (!(m & HONE_CUDA_ON_SUM))
-        return NULL;
-    const char *text = part_text(t, expr, SUM);
-    return m & HONE_CUDA_ON_DIGITS
-               ? hone_pool_printf(t->pool, "(%s) - (%s)", text, part_text(t, expr, NOTHING))
-               : text;
-}
-
-/* What the element gives; NULL: nothing, all is the sum's. */
-static const char *element_text(const struct tile *t, const struct hone_c_node *expr)
-{
-    unsigned m = hone_cuda_gather_mask(&t->g, expr);
-    return (m & HONE_CUDA_ON_SUM) && !(m & HONE_CUDA_ON_DIGITS) ? NULL
-                                                                : part_text(t, expr, ELEMENT);
-}
-
-static const char *offset_text(const struct tile *t, const struct hone_cuda_factor *f, bool is_sum)
-{
-    const char *out = NULL;
-    for (size_t i = 0; i < f->n_offsets; i++) {
-        const struct hone_c_node *expr = f->offsets[i].expr;
-        const char *text = is_sum ? sum_text(t, expr) : element_text(t, expr);
-        if (text)
-            out = hone_pool_printf(t->pool, "%s%s(int64_t)(%s)", out ? out : "",
-                                   f->offsets[i].is_negated ? " - "
-                                   : out                    ? " + "
-                                                            : "",
-                                   text);
-    }
-    return out ? out : "0";
-}
-
-/* Its place in the list, where each text stands once. */
-static size_t number_of(struct tile *t, struct numbers *list, const char *text)
-{
-    size_t i = 0;
-    while (i < list->n && strcmp(list->texts[i], text) != 0)
-        i++;
-    if (i == MAX_NUMBERS) {
-        t->is_full = true;
-        return 0;
-    }
-    list->texts[i] = text;
-    list->n = i == list->n ? i + 1 : list->n;
-    return i;
-}
-
-/* ---- the guard ---- */
-
-static const char *held_text(struct tile *t, const char *text)
-{
-    return hone_pool_printf(t->pool, "%s_%zu[%s]", t->held, number_of(t, &t->by_column, text),
-                            t->u);
-}
-
-static const char *fixed_text(struct tile *t, const char *text)
-{
-    return hone_pool_printf(t->pool, "%s_%zu", t->fixed, number_of(t, &t->by_launch, text));
-}
-
-static const char *moved_text(struct tile *t, const char *text)
-{
-    return hone_pool_printf(t->pool, "%s.v[%zu]", t->entry, number_of(t, &t->by_sum, text));
-}
-
-/* One side of a comparison; less: what is taken away from it, NULL for nothing. */
-static const char *side_text(struct tile *t, const struct hone_c_node *expr, bool is_narrow,
-                             const char *less)
-{
-    const char *sum = sum_text(t, expr), *element = element_text(t, expr),
-               *as = is_narrow ? "(int)" : "";
-    bool is_fixed = hone_cuda_gather_mask(&t->g, expr) == 0;
-    if (element)
-        element = hone_pool_printf(t->pool, "%s(%s)%s%s", as, element, less ? " - " : "",
-                                   less ? less : "");
-    if (sum)
-        sum = hone_pool_printf(t->pool, "%s(%s)", as, sum);
-    if (is_fixed)
-        return fixed_text(t, element);
-    if (!sum || !element)
-        return sum ? moved_text(t, sum) : held_text(t, element);
-    return hone_pool_printf(t->pool, "(%s + %s)", held_text(t, element), moved_text(t, sum));
-}
-
-static const char *comparison_text(struct tile *t, const struct hone_c_node *n)
-{
-    bool is_unsigned = hone_cuda_is_unsigned(n);
-    const char *sides[2];
-    for (int i = 0; i < 2; i++) {
-        const struct hone_c_node *s = i == 0 ? n->first : n->last;
-        sides[i] = side_text(t, s, is_unsigned && !strstr(s->type, "long"), NULL);
-    }
-    return hone_pool_printf(t->pool, "%s%s %s %s%s", is_unsigned ? "(unsigned)" : "", sides[0],
-                            n->op, is_unsigned ? "(unsigned)" : "", sides[1]);
-}
-
-static const char *guard_text(struct tile *t, const struct hone_c_node *cond)
-{
-    if (hone_cuda_gather_mask(&t->g, cond) == 0) {
-        const char *text = hone_cuda_inline(t->k, cond, NULL, 0);
-        t->is_full = t->is_full || !text;
-        return hone_pool_printf(t->pool, "(bool)(%s)", text ? text : "");
-    }
-    const struct hone_c_node *n = hone_cuda_behind(t->k, cond);
-    if (n->kind == HONE_C_UNARY)
-        return hone_pool_printf(t->pool, "!(%s)", guard_text(t, n->first));
-    if (hone_cuda_is_comparison(n))
-        return comparison_text(t, n);
-    return hone_pool_printf(t->pool, "((%s) %c%c (%s))", guard_text(t, n->first), n->op[0],
-                            n->op[0], guard_text(t, n->last));
-}
-
-struct leaf { /* what must hold, or must not */
-    const struct hone_c_node *expr;
-    bool is_negated, is_done;
-};
-struct bound { /* value >= limit + past, or value < limit + past */
-    const struct hone_c_node *value, *limit;
-    bool is_lower;
-    int past;
-};
-
-static size_t flatten(const struct tile *t, const struct hone_c_node *cond, bool is_negated,
-                      struct leaf *ret, size_t n)
-{
-    const struct hone_c_node *e = hone_cuda_behind(t->k, cond);
-    if (e->kind == HONE_C_UNARY && strcmp(e->op, "!") == 0)
-        return flatten(t, e->first, !is_negated, ret, n);
-    if (e->kind == HONE_C_BINARY && strcmp(e->op, is_negated ? "||" : "&&") == 0)
-        return flatten(t, e->last, is_negated, ret, flatten(t, e->first, is_negated, ret, n));
-    if (n < MAX_LEAVES)
-        ret[n] = (struct leaf){e, is_negated, false};
-    return n + 1;
-}
-
-/* A signed comparison of a number that moves with one that does not. */
-static bool read_bound(const struct tile *t, const struct leaf *leaf, struct bound *ret)
-{
-    const struct hone_c_node *n = leaf->expr;
-    if (leaf->is_done || !hone_cuda_is_comparison(n) || !strchr("<>", n->op[0]) ||
-        hone_cuda_is_unsigned(n))
-        return false;
-    bool is_left = hone_cuda_gather_mask(&t->g, n->last) == 0;
-    if (!is_left && hone_cuda_gather_mask(&t->g, n->first) != 0)
-        return false;
-    ret->value = is_left ? n->first : n->last;
-    ret->limit = is_left ? n->last : n->first;
-    /* value > limit, value >= limit; negated value <= limit, value < limit */
-    bool is_greater = (n->op[0] == '>') == is_left, is_equal = n->op[1] == '=';
-    ret->is_lower = is_greater != leaf->is_negated;
-    is_equal = is_equal != leaf->is_negated;
-    ret->past = ret->is_lower ? !is_equal : is_equal;
-    return hone_cuda_gather_mask(&t->g, ret->value) & HONE_CUDA_ON_DIGITS;
-}
-
-/* low <= value < high is one comparison of numbers without a sign. */
-static const char *within_text(struct tile *t, const struct bound *low, const struct bound *high)
-{
-    const char *from = part_text(t, low->limit, NOTHING), *to = part_text(t, high->limit, NOTHING);
-    from = hone_pool_printf(t->pool, "((int64_t)(%s) + %d)", from, low->past);
-    to = hone_pool_printf(t->pool, "((int64_t)(%s) + %d)", to, high->past);
-    const char *range = hone_pool_printf(t->pool, "%s > %s ? %s - %s : 0", to, from, to, from);
-    const char *value = side_text(t, low->value, false, from);
-    return hone_pool_printf(t->pool, "(unsigned)%s < (unsigned)%s", value, fixed_text(t, range));
-}
-
-static bool is_same(const struct tile *t, const struct hone_c_node *a, const struct hone_c_node *b)
-{
-    const char *x = sum_text(t, a), *y = sum_text(t, b);
-    return strcmp(part_text(t, a, ELEMENT), part_text(t, b, ELEMENT)) == 0 &&
-           (x && y ? strcmp(x, y) == 0 : x == y);
-}
-
-/* " & ..." for all conditions, so that no branch comes of it; NULL: there are too many. */
-static const char *guards_text(struct tile *t)
-{
-    struct leaf leaves[MAX_LEAVES];
-    const char *out = "";
-    size_t n = 0;
-    for (size_t i = 0; i < t->g.n_conds; i++)
-        n = flatten(t, t->g.conds[i].expr, t->g.conds[i].is_negated, leaves, n);
-    if (n > MAX_LEAVES)
-        return NULL;
-    for (size_t i = 0; i < n; i++) {
-        struct bound a, b;
-        const char *text = NULL;
-        for (size_t j = i + 1; j < n && !text && read_bound(t, &leaves[i], &a); j++) {
-            if (!read_bound(t, &leaves[j], &b) || a.is_lower == b.is_lower ||
-                !is_same(t, a.value, b.value))
-                continue;
-            text = within_text(t, a.is_lower ? &a : &b, a.is_lower ? &b : &a);
-            leaves[j].is_done = true;
-        }
-        if (leaves[i].is_done)
-            continue;
-        if (!text)
-            text = hone_pool_printf(t->pool, leaves[i].is_negated ? "!(%s)" : "%s",
-                                    guard_text(t, leaves[i].expr));
-        out = hone_pool_printf(t->pool, "%s & (%s)", out, text);
-    }
-    return out;
-}
-
-/* ---- factors ---- */
-
-/* The factor with another place to load from. */
-static const char *load_text(const struct tile *t, const struct hone_cuda_factor *f,
-                             const struct hone_c_node *n, const char *pointer, const char *offset)
-{
-    if (n == f->load) {
-        bool is_address = strchr(n->type, '*') != NULL;
-        return hone_pool_printf(t->pool, is_address ? "(%s + %s)" : "%s[%s]", pointer, offset);
-    }
-    const struct hone_c_node *inner = n->last;
-    const char *before = "(", *type = "";
-    if (n->kind == HONE_C_REF) {
-        inner = n->decl->last;
-        type = n->decl->type;
-    } else if (n->kind == HONE_C_CAST) {
-        type = n->type;
-    } else if (n->kind == HONE_C_CONDITIONAL) {
-        inner = hone_cuda_chosen(&t->g, n);
-    } else if (n->kind == HONE_C_UNARY) {
-        before = "-(";
-    } else if (n->kind == HONE_C_CALL) {
-        before = hone_pool_printf(t->pool, "%s(", n->name);
-    }
-    if (*type)
-        before = hone_pool_printf(t->pool, "(%s)(", type + (strncmp(type, "const ", 6) ? 0 : 6));
-    const char *text = load_text(t, f, inner, pointer, offset);
-    return hone_pool_printf(t->pool, "%s%s)", before, text);
-}
-
-static bool is_along_sum(const struct tile *t, const struct hone_cuda_factor *f)
-{
-    for (size_t i = 0; i < f->n_offsets; i++) {
-        struct hone_c_poly p = hone_c_poly_of(t->k->function, f->offsets[i].expr);
-        if (hone_c_poly_stride(&p, t->g.loops[t->g.n_loops - 1]->var) == HONE_C_STRIDE_UNIT)
-            return true;
-    }
-    return false;
 }
 
 /* ---- the text ---- */
@@ -667,13 +204,13 @@ struct text { /* names that several pieces share */
         *k_steps;
 };
 
-static const char *bad_text(const struct tile *t, const char *value)
+static const char *bad_text(const struct hone_tile *t, const char *value)
 {
     return hone_pool_printf(t->pool, "(uint64_t)(%s + (1 << 28)) >> 29 != 0", value);
 }
 
 /* How often a loop of the sum goes round, if it does; NULL: it changes. */
-static const char *loop_count(const struct tile *t, const struct hone_c_loop *l)
+static const char *loop_count(const struct hone_tile *t, const struct hone_c_loop *l)
 {
     const char *lower = hone_cuda_bracket(t->k, l->lower),
                *upper = hone_cuda_bracket(t->k, l->upper);
@@ -682,7 +219,8 @@ static const char *loop_count(const struct tile *t, const struct hone_c_loop *l)
                           : NULL;
 }
 
-static const char *counts_text(const struct tile *t, const struct text *x, const char **ret_product)
+static const char *counts_text(const struct hone_tile *t, const struct text *x,
+                               const char **ret_product)
 {
     const char *out = "", *product = "(int64_t)1", *rough = "1.0";
     for (size_t i = 0; i < t->g.n_loops; i++) {
@@ -701,7 +239,7 @@ static const char *counts_text(const struct tile *t, const struct text *x, const
 }
 
 /* The digits of this thread's first k, and of the step from one of its tables to the next. */
-static const char *steps_text(const struct tile *t, const struct text *x, const char *n_k,
+static const char *steps_text(const struct hone_tile *t, const struct text *x, const char *n_k,
                               const char *warps)
 {
     const char *out = "", *firsts = "", *steps = "";
@@ -725,7 +263,7 @@ static const char *steps_text(const struct tile *t, const struct text *x, const 
                             out, n_k, d, t->bk, firsts, d, d, n_k, d, warps, t->bk, steps, s, d);
 }
 
-static const char *advance_text(const struct tile *t, const struct text *x)
+static const char *advance_text(const struct hone_tile *t, const struct text *x)
 {
     const char *out = "", *d = x->k_digit;
     for (size_t i = t->g.n_loops; i-- > 0;) {
@@ -738,12 +276,12 @@ static const char *advance_text(const struct tile *t, const struct text *x)
     return out;
 }
 
-static const char *loop_values_text(const struct tile *t, const struct text *x)
+static const char *loop_values_text(const struct hone_tile *t, const struct text *x)
 {
     const char *out = "";
     for (size_t i = 0; i < t->g.n_loops; i++) {
         const struct hone_c_node *v = t->g.loops[i]->var;
-        const char *type = type_of(t, v);
+        const char *type = hone_tile_type(t, v);
         out = hone_pool_printf(t->pool, "%s[[maybe_unused]] const %s %s = (%s)(%s + %s_%zu);\n",
                                out, type, v->name, type,
                                hone_cuda_bracket(t->k, t->g.loops[i]->lower), x->k_digit, i);
@@ -752,8 +290,8 @@ static const char *loop_values_text(const struct tile *t, const struct text *x)
 }
 
 /* Each number is computed in 64 bits and kept in 32, in the place before..number..after. */
-static const char *numbers_text(const struct tile *t, const struct numbers *list, const char *far,
-                                const char *before, const char *after)
+static const char *numbers_text(const struct hone_tile *t, const struct hone_tile_numbers *list,
+                                const char *far, const char *before, const char *after)
 {
     const char *out = "";
     for (size_t i = 0; i < list->n; i++) {
@@ -765,8 +303,8 @@ static const char *numbers_text(const struct tile *t, const struct numbers *list
     return out;
 }
 
-static const char *declared_text(const struct tile *t, const struct numbers *list, const char *stem,
-                                 const char *size)
+static const char *declared_text(const struct hone_tile *t, const struct hone_tile_numbers *list,
+                                 const char *stem, const char *size)
 {
     const char *out = "";
     for (size_t i = 0; i < list->n; i++)
@@ -775,14 +313,14 @@ static const char *declared_text(const struct tile *t, const struct numbers *lis
 }
 
 /* Column digits to shared memory, and from there. */
-static const char *digits_text(const struct tile *t, const struct text *x, bool is_read)
+static const char *digits_text(const struct hone_tile *t, const struct text *x, bool is_read)
 {
     const char *out = "";
     size_t n = 0;
     for (size_t i = 0; i < t->g.digits.n; i++) {
         if (!(t->g.columns & 1u << i))
             continue;
-        const char *type = type_of(t, t->g.digits.v[i].var);
+        const char *type = hone_tile_type(t, t->g.digits.v[i].var);
         out = is_read
                   ? hone_pool_printf(t->pool, "%s[[maybe_unused]] const %s %s = (%s)%s[%zu][%s];\n",
                                      out, type, t->digits[i], type, x->column_digits, n, t->at)
@@ -795,7 +333,7 @@ static const char *digits_text(const struct tile *t, const struct text *x, bool 
     return out;
 }
 
-static bool declares_digits(const struct tile *t, const struct hone_c_node *s)
+static bool declares_digits(const struct hone_tile *t, const struct hone_c_node *s)
 {
     bool is_all = s->kind == HONE_C_DECL_STMT && s->first;
     for (const struct hone_c_node *v = s->first; is_all && v; v = v->next) {
@@ -808,7 +346,7 @@ static bool declares_digits(const struct tile *t, const struct hone_c_node *s)
 }
 
 /* The statements; total NULL: as they were written, else the nest gives way to adding the total. */
-static const char *statements_text(const struct tile *t, const char *total)
+static const char *statements_text(const struct hone_tile *t, const char *total)
 {
     const struct hone_c_tree *tree = t->k->in->tree;
     HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
@@ -830,18 +368,18 @@ static size_t count_bits(unsigned mask)
     return (size_t)__builtin_popcount(mask);
 }
 
-static bool knows_sizes(const struct tile *t)
+static bool knows_sizes(const struct hone_tile *t)
 {
     for (size_t i = 0; i < t->g.digits.n; i++) {
         const struct hone_cuda_digit *d = &t->g.digits.v[i];
-        if (!size_text(t, i, NULL) || !term_text(t, &d->below, NULL) ||
+        if (!hone_tile_size(t, i, NULL) || !hone_tile_term(t, &d->below, NULL) ||
             !hone_cuda_inline(t->k, d->axis->bound, NULL, 0))
             return false;
     }
     return true;
 }
 
-static const char *make_body(struct tile *t)
+static const char *make_body(struct hone_tile *t)
 {
     if (!knows_sizes(t))
         return NULL;
@@ -855,22 +393,23 @@ static const char *make_body(struct tile *t)
                *warps = FRESH("WARPS"), *product = NULL, *left_from = FRESH("left_from"),
                *right_from = FRESH("right_from");
     const char *right_type = hone_cuda_element_type(in, t->g.right.root);
-    bool is_along = is_along_sum(t, &t->g.left);
+    bool is_along = hone_tile_is_along_sum(t, &t->g.left);
     const char *left_k = hone_pool_printf(pool, is_along ? "(%s %% %s)" : "(%s / %s)", x.e,
                                           is_along ? t->bk : t->bm),
                *left_row = hone_pool_printf(pool, is_along ? "(%s / %s)" : "(%s %% %s)", x.e,
                                             is_along ? t->bk : t->bm);
-    size_t left_at = number_of(t, &t->by_sum, offset_text(t, &t->g.left, true)),
-           right_at = number_of(t, &t->by_sum, offset_text(t, &t->g.right, true));
-    const char *guard = guards_text(t), *counts = counts_text(t, &x, &product);
+    size_t left_at = hone_tile_number(t, &t->by_sum, hone_tile_offset(t, &t->g.left, true)),
+           right_at = hone_tile_number(t, &t->by_sum, hone_tile_offset(t, &t->g.right, true));
+    const char *guard = hone_tile_guards(t), *counts = counts_text(t, &x, &product);
     if (!guard || !counts || t->is_full || !right_type)
         return NULL;
-    const char *left = load_text(t, &t->g.left, t->g.left.expr, t->g.left.root->name,
-                                 hone_pool_printf(pool, "%s[%s] + %s[%s][%s].v[%zu]", left_from,
-                                                  left_row, t->moved, now, left_k, left_at));
-    const char *right = load_text(t, &t->g.right, t->g.right.expr,
-                                  hone_pool_printf(pool, "%s[%s]", right_from, t->u),
-                                  hone_pool_printf(pool, "%s.v[%zu]", t->entry, right_at));
+    const char *left =
+        hone_tile_load(t, &t->g.left, t->g.left.expr, t->g.left.root->name,
+                       hone_pool_printf(pool, "%s[%s] + %s[%s][%s].v[%zu]", left_from, left_row,
+                                        t->moved, now, left_k, left_at));
+    const char *right = hone_tile_load(t, &t->g.right, t->g.right.expr,
+                                       hone_pool_printf(pool, "%s[%s]", right_from, t->u),
+                                       hone_pool_printf(pool, "%s.v[%zu]", t->entry, right_at));
     const char *total = hone_pool_printf(pool, "%s[%s][%s]", x.total, x.r, x.c);
     bool is_checked = t->g.n_conds > 0 && strcmp(t->g.acc->type, "int") != 0;
     size_t n_moved = 2; /* vectors have powers of two */
@@ -888,8 +427,8 @@ static const char *make_body(struct tile *t)
         {"COLUMNS", columns},
         {"N_MOVED", hone_pool_printf(pool, "%zu", n_moved)},
         {"N_DIGITS", hone_pool_printf(pool, "%zu", count_bits(t->g.columns))},
-        {"ROW_COUNT", count_text(t, t->g.rows, NULL)},
-        {"COLUMN_COUNT", count_text(t, t->g.columns, NULL)},
+        {"ROW_COUNT", hone_tile_count(t, t->g.rows, NULL)},
+        {"COLUMN_COUNT", hone_tile_count(t, t->g.columns, NULL)},
         {"far", x.far},
         {"far_k", x.far_k},
         {"total", x.total},
@@ -931,17 +470,17 @@ static const char *make_body(struct tile *t)
                       hone_pool_printf(pool, "[%s]", t->u))},
         {"moved_values",
          numbers_text(t, &t->by_sum, x.far_k, hone_pool_printf(pool, "%s.v[", t->entry), "]")},
-        {"row_digits", clamped_text(t, t->g.rows, x.row)},
-        {"row_split", split_text(t, t->g.rows, x.row)},
-        {"column_split", clamped_text(t, t->g.columns, x.column)},
-        {"column_again", split_text(t, t->g.columns, x.column)},
+        {"row_digits", hone_tile_clamped(t, t->g.rows, x.row)},
+        {"row_split", hone_tile_split(t, t->g.rows, x.row)},
+        {"column_split", hone_tile_clamped(t, t->g.columns, x.column)},
+        {"column_again", hone_tile_split(t, t->g.columns, x.column)},
         {"right_root", t->g.right.root->name},
-        {"left_offset", offset_text(t, &t->g.left, false)},
-        {"right_offset", offset_text(t, &t->g.right, false)},
+        {"left_offset", hone_tile_offset(t, &t->g.left, false)},
+        {"right_offset", hone_tile_offset(t, &t->g.right, false)},
         {"keep_digits", digits_text(t, &x, false)},
         {"read_digits", digits_text(t, &x, true)},
-        {"axes", axes_text(t)},
-        {"bounds", bounds_text(t, ~0u)},
+        {"axes", hone_tile_axes(t)},
+        {"bounds", hone_tile_bounds(t, ~0u)},
         {"is_odd", is_checked ? hone_pool_printf(pool, " || !(%s == %s)", total, total) : ""},
         {"finish", statements_text(t, total)},
         {"written", statements_text(t, NULL)},
@@ -955,16 +494,17 @@ static const char *make_body(struct tile *t)
 
 /* ---- the launch ---- */
 
-static const char *grid_text(const struct tile *t, const struct hone_cuda_launch *l)
+static const char *grid_text(const struct hone_tile *t, const struct hone_cuda_launch *l)
 {
-    const char *rows = count_text(t, t->g.rows, l), *columns = count_text(t, t->g.columns, l);
+    const char *rows = hone_tile_count(t, t->g.rows, l),
+               *columns = hone_tile_count(t, t->g.columns, l);
     if (!rows || !columns)
         return NULL;
     return hone_pool_printf(t->pool, "(unsigned)((%s + %s - 1) / %s * ((%s + %s - 1) / %s))", rows,
                             t->bm, t->bm, columns, t->bn, t->bn);
 }
 
-static void name_things(struct tile *t, const struct hone_coder_input *in)
+static void name_things(struct hone_tile *t, const struct hone_coder_input *in)
 {
     t->moved = hone_fresh_name(in, "moved");
     t->held = hone_fresh_name(in, "held");
@@ -982,7 +522,7 @@ static void name_things(struct tile *t, const struct hone_coder_input *in)
 static char *apply(const struct hone_coder_input *in, const struct hone_coder_site *site,
                    struct hone_err *err)
 {
-    struct tile t = {.k = hone_cuda_kernel_at(in, site->node), .pool = in->pool};
+    struct hone_tile t = {.k = hone_cuda_kernel_at(in, site->node), .pool = in->pool};
     if (!t.k || !hone_cuda_read_gather(t.k, &t.g)) {
         hone_fail(err, HONE_E_ARG, "the region is no sum of gathered factors");
         return NULL;
