@@ -156,10 +156,10 @@ static const char point_text[] =
 
 /* Numbers that no table holds: what the launch gives, and what the sum's loops give */
 static const char far_launch_text[] =
-    USUAL("bias[o]", THREE_LOOPS, "if (iy >= 0 && iy < H + (1 << 29) && ix >= 0 && ix < W)",
+    USUAL("bias[o]", THREE_LOOPS, "if (iy >= 0 && iy < (1LL << 33) && ix >= 0 && ix < W)",
           "acc += " TAP " * " WEIGHT ";", STORE) LAUNCHER(1, 0, 1, FLAT_GRID, USUAL_ARGS);
 static const char far_sum_text[] =
-    USUAL("bias[o]", THREE_LOOPS, INSIDE " if (ky * 536870912LL >= -iy - H)",
+    USUAL("bias[o]", THREE_LOOPS, INSIDE " if (ky * 4294967295LL >= ky - 1)",
           "acc += " TAP " * " WEIGHT ";", STORE) LAUNCHER(1, 1, 1, FLAT_GRID, USUAL_ARGS);
 
 struct conv_case {

@@ -180,7 +180,7 @@ static const char *const chains[][7] = {
     {"window_if", "cuda_window_tile", "cuda_restrict"},
     {"window_radius", "cuda_window_tile"},
     {"window_planes", "cuda_window_tile"},
-    {"window_planes", "cuda_gather_tile", "cuda_restrict"},
+    {"window_planes", "cuda_gather_tile"},
 };
 
 static void fill(void)
