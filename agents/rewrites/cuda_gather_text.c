@@ -268,8 +268,7 @@ size_t hone_tile_number(struct hone_tile *t, struct hone_tile_numbers *list, con
 
 static const char *held_text(struct hone_tile *t, const char *text)
 {
-    return hone_pool_printf(t->pool, "%s_%zu[%s]", t->held,
-                            hone_tile_number(t, &t->by_column, text), t->u);
+    return hone_pool_printf(t->pool, "%s_%zu", t->held, hone_tile_number(t, &t->by_column, text));
 }
 
 static const char *fixed_text(struct hone_tile *t, const char *text)

@@ -40,16 +40,21 @@ static const char begin_text[] =
     "constexpr int @LEFT_PARTS@ = @TM@ / @VEC@, @RIGHT_PARTS@ = @TN@ / @VEC@;\n"
     "/* COLUMNS of one thread, or SHARERS of one column */\n"
     "constexpr int @COLUMNS@ = @BN@ > @THREADS@ ? @BN@ / @THREADS@ : 1;\n"
-    "constexpr int @SHARERS@ = @BN@ > @THREADS@ ? 1 : @THREADS@ / @BN@;\n"
-    "constexpr int @LEFT_EACH@ = @BM@ * @BK@ / @THREADS@, @RIGHT_EACH@ = @BK@ / @SHARERS@;\n"
-    "static_assert(@TM@ * @TN@ <= 64 && @BM@ * @BK@ % @THREADS@ == 0 && @BK@ % @SHARERS@ == 0 &&\n"
-    "@BK@ <= 32 && @THREADS@ % 32 == 0 && @THREADS@ <= 1024, \"no such tile\");\n"
+    "constexpr int @SHARERS@ = @THREADS@ / @BN@ >= 4 ? 4 : @THREADS@ / @BN@ >= 2 ? 2 : 1;\n"
+    "constexpr bool @HAS_SPARE@ = @THREADS@ > @SHARERS@ * @BN@;\n"
+    "constexpr int @LEFT_EACH@ = (@BM@ * @BK@ + @THREADS@ - 1) / @THREADS@;\n"
+    "constexpr int @RIGHT_EACH@ = @BK@ / @SHARERS@;\n"
+    "static_assert(@TM@ * @TN@ <= 64 && @BK@ <= 32 && @THREADS@ % 32 == 0, \"no such tile\");\n"
     "alignas(16) __shared__ @T@ @left_tile@[2][@BK@][@BM@ + @VEC@];\n"
     "alignas(16) __shared__ @T@ @right_tile@[2][@BK@][@BN@ + @VEC@];\n"
-    "/* what k adds to the offsets and to the guards */\n"
+    "/* what k, a row and a column give to addresses and to the guard */\n"
     "__shared__ vector_of<int, @N_MOVED@> @moved@[2][@BK@];\n"
-    "__shared__ int64_t @left_from@[@BM@];\n"
-    "__shared__ int @column_digits@[@N_DIGITS@][@BN@], @k_steps@[@N_LOOPS@], @is_far@;\n"
+    "__shared__ const @LEFT_T@ *@left_from@[@BM@];\n"
+    "__shared__ const @RIGHT_T@ *@right_from@[@BN@];\n"
+    "__shared__ int @held@[@N_HELD@][@BN@], @column_digits@[@N_DIGITS@][@BN@];\n"
+    "__shared__ int @k_steps@[@N_LOOPS@], @is_far@;\n"
+    "/* the first row and column, and how many are left from there */\n"
+    "__shared__ int64_t @corner@[4];\n"
     "const int64_t @n_rows@ = @ROW_COUNT@, @n_columns@ = @COLUMN_COUNT@;\n"
     "const int64_t @row_tiles@ = (@n_rows@ + @BM@ - 1) / @BM@;\n"
     "const int64_t @row_at@ = blockIdx.x % @row_tiles@ * @BM@;\n"
@@ -59,41 +64,35 @@ static const char begin_text[] =
     "@counts@"
     "const int @n_k@ = @far@ ? 0 : (int)(@product@);\n"
     "@steps@"
-    "if (threadIdx.x == 0)\n"
+    "if (threadIdx.x == 0) {\n"
     "@is_far@ = 0;\n"
+    "@corner@[0] = @row_at@;\n"
+    "@corner@[1] = @column_at@;\n"
+    "@corner@[2] = @n_rows@ - @row_at@;\n"
+    "@corner@[3] = @n_columns@ - @column_at@;\n"
+    "}\n"
     "__syncthreads();\n"
     "@fixed_parts@"
     "for (int @i@ = threadIdx.x; @i@ < @BM@; @i@ += @THREADS@) {\n"
     "int64_t @row@ = @row_at@ + @i@ < @n_rows@ ? @row_at@ + @i@ : 0;\n"
     "@row_digits@"
-    "@left_from@[@i@] = @left_offset@;\n"
+    "@left_from@[@i@] = @left_root@ + (@left_offset@);\n"
     "}\n"
-    "const int @sharer@ = threadIdx.x / @BN@ % @SHARERS@;\n"
-    "const bool @is_loader@ = @COLUMNS@ > 1 || @THREADS@ % @BN@ == 0 || threadIdx.x < @SHARERS@ * "
-    "@BN@;\n"
-    "const @RIGHT_T@ *@right_from@[@COLUMNS@];\n"
-    "@held_parts@"
-    "int @place@[@COLUMNS@];\n"
-    "#pragma unroll\n"
-    "for (int @u@ = 0; @u@ < @COLUMNS@; @u@++) {\n"
-    "const int @at@ = threadIdx.x % @BN@ + @u@ * @THREADS@;\n"
+    "for (int @at@ = threadIdx.x; @at@ < @BN@; @at@ += @THREADS@) {\n"
     "int64_t @column@ = @column_at@ + @at@ < @n_columns@ ? @column_at@ + @at@ : 0;\n"
     "@column_split@"
-    "@right_from@[@u@] = @right_root@ + (@right_offset@);\n"
+    "@right_from@[@at@] = @right_root@ + (@right_offset@);\n"
     "@held_values@"
-    "/* neighbours lie in neighbouring threads, VEC of a thread side by side */\n"
-    "@place@[@u@] = @at@ / (@ACROSS@ * @VEC@) * (@ACROSS@ * @VEC@) + @at@ % @ACROSS@ * @VEC@ +\n"
-    "@at@ / @ACROSS@ % @VEC@;\n"
-    "if (threadIdx.x < @BN@) {\n"
     "@keep_digits@"
     "}\n"
-    "}\n"
     "if (@far@)\n"
-    "@is_far@ = 1;\n"
-    "const int @thread_row@ = threadIdx.x / @ACROSS@ * @VEC@;\n"
-    "const int @thread_column@ = threadIdx.x % @ACROSS@;\n";
+    "@is_far@ = 1;\n";
 
 static const char loop_text[] =
+    "const int @thread_row@ = threadIdx.x / @ACROSS@ * @VEC@;\n"
+    "const int @thread_column@ = threadIdx.x % @ACROSS@;\n"
+    "const int @sharer@ = threadIdx.x / @BN@ % @SHARERS@;\n"
+    "const bool @is_loader@ = !@HAS_SPARE@ || threadIdx.x < @SHARERS@ * @BN@;\n"
     "@T@ @left_next@[@LEFT_EACH@], @right_next@[@RIGHT_EACH@][@COLUMNS@];\n"
     "@T@ @total@[@TM@][@TN@] = {};\n"
     "int @now@ = 0;\n"
@@ -103,17 +102,24 @@ static const char loop_text[] =
     "if (@left_over@ > 0) {\n"
     "#pragma unroll\n"
     "for (int @v@ = 0; @v@ < @LEFT_EACH@; @v@++) {\n"
-    "const int @e@ = threadIdx.x + @v@ * @THREADS@;\n"
-    "@left_next@[@v@] = @left_k@ < @left_over@ ? (@T@)(@left@) : (@T@)0;\n"
+    "const unsigned @e@ = threadIdx.x + @v@ * @THREADS@;\n"
+    "const bool @is_summed@ = ((int)@left_k@ < @left_over@) & (@BM@ * @BK@ % @THREADS@ == 0 || @e@ "
+    "< "
+    "@BM@ * @BK@);\n"
+    "@left_next@[@v@] = @is_summed@ ? (@T@)(@left@) : (@T@)0;\n"
     "}\n"
+    "#pragma unroll\n"
+    "for (int @u@ = 0; @u@ < @COLUMNS@; @u@++) {\n"
+    "const int @at@ = threadIdx.x % @BN@ + @u@ * @THREADS@;\n"
+    "const @RIGHT_T@ *const @from@ = @right_from@[@at@];\n"
+    "@held_here@"
     "#pragma unroll\n"
     "for (int @v@ = 0; @v@ < @RIGHT_EACH@; @v@++) {\n"
     "const int @k@ = @sharer@ + @v@ * @SHARERS@;\n"
     "const vector_of<int, @N_MOVED@> @entry@ = @moved@[@now@][@k@];\n"
-    "const bool @is_summed@ = (@k@ < @left_over@) & @is_loader@;\n"
-    "#pragma unroll\n"
-    "for (int @u@ = 0; @u@ < @COLUMNS@; @u@++)\n"
-    "@right_next@[@v@][@u@] = @is_summed@@guard@ ? (@T@)(@right@) : (@T@)0;\n"
+    "const bool @is_summed@ = (@k@ < @left_over@) & @is_loader@@guard@;\n"
+    "@right_next@[@v@][@u@] = @is_summed@ ? (@T@)(@right@) : (@T@)0;\n"
+    "}\n"
     "}\n"
     "}\n"
     "/* the warps fill the tables in turn */\n"
@@ -151,32 +157,41 @@ static const char loop_text[] =
     "if (@left_over@ > 0) {\n"
     "#pragma unroll\n"
     "for (int @v@ = 0; @v@ < @LEFT_EACH@; @v@++) {\n"
-    "const int @e@ = threadIdx.x + @v@ * @THREADS@;\n"
+    "const unsigned @e@ = threadIdx.x + @v@ * @THREADS@;\n"
+    "if (@BM@ * @BK@ % @THREADS@ == 0 || @e@ < @BM@ * @BK@)\n"
     "@left_tile@[@now@ ^ 1][@left_k@][@left_row@] = @left_next@[@v@];\n"
     "}\n"
     "#pragma unroll\n"
-    "for (int @v@ = 0; @v@ < @RIGHT_EACH@; @v@++)\n"
+    "for (int @u@ = 0; @u@ < @COLUMNS@ && @is_loader@; @u@++) {\n"
+    "/* neighbours lie in neighbouring threads, VEC of a thread side by side */\n"
+    "const int @at@ = threadIdx.x % @BN@ + @u@ * @THREADS@;\n"
+    "const int @place@ = @at@ / (@ACROSS@ * @VEC@) * (@ACROSS@ * @VEC@) + @at@ % @ACROSS@ * @VEC@ "
+    "+\n"
+    "@at@ / @ACROSS@ % @VEC@;\n"
     "#pragma unroll\n"
-    "for (int @u@ = 0; @u@ < @COLUMNS@; @u@++)\n"
-    "if (@is_loader@)\n"
-    "@right_tile@[@now@ ^ 1][@sharer@ + @v@ * @SHARERS@][@place@[@u@]] = @right_next@[@v@][@u@];\n"
+    "for (int @v@ = 0; @v@ < @RIGHT_EACH@; @v@++)\n"
+    "@right_tile@[@now@ ^ 1][@sharer@ + @v@ * @SHARERS@][@place@] = @right_next@[@v@][@u@];\n"
+    "}\n"
     "}\n"
     "__syncthreads();\n"
     "}\n";
 
 static const char end_text[] =
     "uint64_t @again@ = 0;\n"
+    "const int64_t @first_row@ = @corner@[0], @first_column@ = @corner@[1];\n"
+    "const int @rows_left@ = @corner@[2] < @BM@ ? (int)@corner@[2] : @BM@;\n"
+    "const int @columns_left@ = @corner@[3] < @BN@ ? (int)@corner@[3] : @BN@;\n"
     "#pragma unroll\n"
     "for (int @c@ = 0; @c@ < @TN@; @c@++) {\n"
     "const int @at@ = @c@ * @ACROSS@ + @thread_column@;\n"
     "@read_digits@"
     "#pragma unroll\n"
     "for (int @r@ = 0; @r@ < @TM@; @r@++) {\n"
-    "const int64_t @row@ = @row_at@ + @r@ / @VEC@ * (@BM@ / @LEFT_PARTS@) + @thread_row@ + @r@ % "
-    "@VEC@;\n"
+    "const int @down@ = @r@ / @VEC@ * (@BM@ / @LEFT_PARTS@) + @thread_row@ + @r@ % @VEC@;\n"
+    "[[maybe_unused]] const int64_t @row@ = @first_row@ + @down@;\n"
     "@row_split@"
     "@axes@"
-    "if (@row@ < @n_rows@ && @column_at@ + @at@ < @n_columns@@bounds@) {\n"
+    "if (@down@ < @rows_left@ && @at@ < @columns_left@@bounds@) {\n"
     "if (@is_far@@is_odd@) {\n"
     "@again@ |= (uint64_t)1 << (@c@ * @TM@ + @r@);\n"
     "} else {\n"
@@ -189,9 +204,10 @@ static const char end_text[] =
     "for (int @i@ = 0; @again@ != 0; @i@++, @again@ >>= 1) {\n"
     "if (@again@ & 1) {\n"
     "const int @r@ = @i@ % @TM@;\n"
-    "const int64_t @row@ = @row_at@ + @r@ / @VEC@ * (@BM@ / @LEFT_PARTS@) + @thread_row@ + @r@ % "
+    "const int64_t @row@ = @first_row@ + @r@ / @VEC@ * (@BM@ / @LEFT_PARTS@) + @thread_row@ + @r@ "
+    "% "
     "@VEC@;\n"
-    "const int64_t @column@ = @column_at@ + @i@ / @TM@ * @ACROSS@ + @thread_column@;\n"
+    "const int64_t @column@ = @first_column@ + @i@ / @TM@ * @ACROSS@ + @thread_column@;\n"
     "@row_split@"
     "@column_again@"
     "@axes@"
@@ -312,6 +328,16 @@ static const char *declared_text(const struct hone_tile *t, const struct hone_ti
     return out;
 }
 
+/* What a column gives, for a thread. */
+static const char *held_text(const struct hone_tile *t, const char *table)
+{
+    const char *out = "";
+    for (size_t i = 0; i < t->by_column.n; i++)
+        out = hone_pool_printf(t->pool, "%sconst int %s_%zu = %s[%zu][%s];\n", out, t->held, i,
+                               table, i, t->at);
+    return out;
+}
+
 /* Column digits to shared memory, and from there. */
 static const char *digits_text(const struct hone_tile *t, const struct text *x, bool is_read)
 {
@@ -389,10 +415,11 @@ static const char *make_body(struct hone_tile *t)
     const struct text x = {FRESH("far"), FRESH("far_k"),   FRESH("total"),  FRESH("r"),
                            FRESH("c"),   FRESH("row"),     FRESH("column"), FRESH("column_digits"),
                            FRESH("e"),   FRESH("k_digit"), FRESH("step"),   FRESH("k_steps")};
-    const char *now = FRESH("now"), *n_k = FRESH("n_k"), *columns = FRESH("COLUMNS"),
-               *warps = FRESH("WARPS"), *product = NULL, *left_from = FRESH("left_from"),
-               *right_from = FRESH("right_from");
-    const char *right_type = hone_cuda_element_type(in, t->g.right.root);
+    const char *now = FRESH("now"), *n_k = FRESH("n_k"), *held = FRESH("held"),
+               *from = FRESH("from"), *warps = FRESH("WARPS"), *product = NULL,
+               *left_from = FRESH("left_from");
+    const char *left_type = hone_cuda_element_type(in, t->g.left.root),
+               *right_type = hone_cuda_element_type(in, t->g.right.root);
     bool is_along = hone_tile_is_along_sum(t, &t->g.left);
     const char *left_k = hone_pool_printf(pool, is_along ? "(%s %% %s)" : "(%s / %s)", x.e,
                                           is_along ? t->bk : t->bm),
@@ -401,14 +428,12 @@ static const char *make_body(struct hone_tile *t)
     size_t left_at = hone_tile_number(t, &t->by_sum, hone_tile_offset(t, &t->g.left, true)),
            right_at = hone_tile_number(t, &t->by_sum, hone_tile_offset(t, &t->g.right, true));
     const char *guard = hone_tile_guards(t), *counts = counts_text(t, &x, &product);
-    if (!guard || !counts || t->is_full || !right_type)
+    if (!guard || !counts || t->is_full || !left_type || !right_type)
         return NULL;
-    const char *left =
-        hone_tile_load(t, &t->g.left, t->g.left.expr, t->g.left.root->name,
-                       hone_pool_printf(pool, "%s[%s] + %s[%s][%s].v[%zu]", left_from, left_row,
-                                        t->moved, now, left_k, left_at));
-    const char *right = hone_tile_load(t, &t->g.right, t->g.right.expr,
-                                       hone_pool_printf(pool, "%s[%s]", right_from, t->u),
+    const char *left = hone_tile_load(
+        t, &t->g.left, t->g.left.expr, hone_pool_printf(pool, "%s[%s]", left_from, left_row),
+        hone_pool_printf(pool, "%s[%s][%s].v[%zu]", t->moved, now, left_k, left_at));
+    const char *right = hone_tile_load(t, &t->g.right, t->g.right.expr, from,
                                        hone_pool_printf(pool, "%s.v[%zu]", t->entry, right_at));
     const char *total = hone_pool_printf(pool, "%s[%s][%s]", x.total, x.r, x.c);
     bool is_checked = t->g.n_conds > 0 && strcmp(t->g.acc->type, "int") != 0;
@@ -424,7 +449,11 @@ static const char *make_body(struct hone_tile *t)
         {"TN", t->tn},
         {"RIGHT_T", right_type},
         {"WARPS", warps},
-        {"COLUMNS", columns},
+        {"LEFT_T", left_type},
+        {"left_root", t->g.left.root->name},
+        {"from", from},
+        {"held", held},
+        {"N_HELD", hone_pool_printf(pool, "%zu", t->by_column.n > 0 ? t->by_column.n : 1)},
         {"N_MOVED", hone_pool_printf(pool, "%zu", n_moved)},
         {"N_DIGITS", hone_pool_printf(pool, "%zu", count_bits(t->g.columns))},
         {"ROW_COUNT", hone_tile_count(t, t->g.rows, NULL)},
@@ -442,13 +471,11 @@ static const char *make_body(struct hone_tile *t)
         {"k_steps", x.k_steps},
         {"N_LOOPS", hone_pool_printf(pool, "%zu", t->g.n_loops)},
         {"moved", t->moved},
-        {"u", t->u},
         {"entry", t->entry},
         {"at", t->at},
         {"now", now},
         {"n_k", n_k},
         {"left_from", left_from},
-        {"right_from", right_from},
         {"left_k", left_k},
         {"left_row", left_row},
         {"left", left},
@@ -463,11 +490,9 @@ static const char *make_body(struct hone_tile *t)
          hone_pool_printf(
              pool, "%s%s", declared_text(t, &t->by_launch, t->fixed, ""),
              numbers_text(t, &t->by_launch, x.far, hone_pool_printf(pool, "%s_", t->fixed), ""))},
-        {"held_parts",
-         declared_text(t, &t->by_column, t->held, hone_pool_printf(pool, "[%s]", columns))},
-        {"held_values",
-         numbers_text(t, &t->by_column, x.far, hone_pool_printf(pool, "%s_", t->held),
-                      hone_pool_printf(pool, "[%s]", t->u))},
+        {"held_here", held_text(t, held)},
+        {"held_values", numbers_text(t, &t->by_column, x.far, hone_pool_printf(pool, "%s[", held),
+                                     hone_pool_printf(pool, "][%s]", t->at))},
         {"moved_values",
          numbers_text(t, &t->by_sum, x.far_k, hone_pool_printf(pool, "%s.v[", t->entry), "]")},
         {"row_digits", hone_tile_clamped(t, t->g.rows, x.row)},
@@ -507,9 +532,8 @@ static const char *grid_text(const struct hone_tile *t, const struct hone_cuda_l
 static void name_things(struct hone_tile *t, const struct hone_coder_input *in)
 {
     t->moved = hone_fresh_name(in, "moved");
-    t->held = hone_fresh_name(in, "held");
+    t->held = hone_fresh_name(in, "here");
     t->fixed = hone_fresh_name(in, "fixed");
-    t->u = hone_fresh_name(in, "u");
     t->entry = hone_fresh_name(in, "entry");
     t->at = hone_fresh_name(in, "at");
     for (size_t i = 0; i < t->g.digits.n; i++) {

@@ -18,12 +18,12 @@ struct hone_tile {
     const struct hone_cuda_kernel *k;
     struct hone_cuda_gather g;
     struct hone_pool *pool;
-    const char *bm, *bn, *bk, *tm, *tn;                /* tunables */
-    const char *digits[HONE_CUDA_MAX_DIGITS];          /* their names */
-    const char *moved, *held, *fixed, *u, *entry, *at; /* names in the new text */
-    struct hone_tile_numbers by_sum, by_column,
-        by_launch; /* what is added up to offsets and guards */
-    bool is_full;  /* there were too many numbers */
+    const char *bm, *bn, *bk, *tm, *tn;            /* tunables */
+    const char *digits[HONE_CUDA_MAX_DIGITS];      /* their names */
+    const char *moved, *held, *fixed, *entry, *at; /* names in the new text */
+    /* what is added up to offsets and guards */
+    struct hone_tile_numbers by_sum, by_column, by_launch;
+    bool is_full; /* there were too many of them */
 };
 
 const char *hone_tile_type(const struct hone_tile *t, const struct hone_c_node *var);
