@@ -26,8 +26,12 @@ bool hone_cuda_has_effect(const struct hone_cuda_kernel *k, const struct hone_c_
  * changes, or where something happens in front of `until`. */
 bool hone_cuda_may_relaunch(const struct hone_cuda_kernel *k, const struct hone_c_node *until);
 
-/* ---- steps (cuda_expand.c, cuda_flat.c, cuda_loop.c, cuda_untile.c and cuda_normal.c) ---- */
+/* ---- steps (cuda_expand.c, cuda_flat.c, cuda_given.c, cuda_loop.c, cuda_untile.c, cuda_normal.c) ---- */
 
+/* kern(struct sizes s) ... s.H: kern(int s_H) ... s_H */
+const char *hone_cuda_spread_structs(const struct hone_cuda_kernel *k);
+/* blockIdx.z / O: z / O behind z = blockIdx.z, where no thread has a part in it. */
+const char *hone_cuda_name_block(const struct hone_cuda_kernel *k);
 /* int a = 1, b = 2; as two statements. */
 const char *hone_cuda_split_decls(const struct hone_cuda_kernel *k);
 /* for (; i < n; i += s) and while (i < n) declare i. */
