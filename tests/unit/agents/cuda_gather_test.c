@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "agents/source/cuda_gather.h"
+#include "agents/planner/features.h"
 
 enum { MAX_DATA = 1 << 15, MAX_CALLS = 3 };
 
@@ -444,4 +444,22 @@ START_TEST(what_is_no_such_sum_has_no_place)
 }
 END_TEST
 
-UNIT_MAIN("cuda_gather", what_is_no_such_sum_has_no_place, convolutions_keep_the_answer)
+/* Else the search would not try a tile. */
+START_TEST(reuse_is_seen)
+{
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_features f = {.v = {{false, 0}}};
+        struct hone_coder_input in;
+        ck_assert_int_eq(
+            hone_coder_read(parser, "cuda", source_of(&cases[i], pool), "conv", pool, &in, NULL),
+            0);
+        hone_features_of_cuda(&in, &f);
+        ck_assert_msg(hone_feature_or(&f, HONE_F_REUSE, 0) > 0, "%s", cases[i].name);
+    }
+}
+END_TEST
+
+UNIT_MAIN("cuda_gather", reuse_is_seen, what_is_no_such_sum_has_no_place,
+          convolutions_keep_the_answer)
