@@ -442,7 +442,7 @@ const char *hone_tile_load(const struct hone_tile *t, const struct hone_cuda_fac
         inner = hone_cuda_chosen(&t->g, n);
     } else if (n->kind == HONE_C_UNARY) {
         before = "-(";
-    } else if (n->kind == HONE_C_CALL) {
+    } else if (n->kind == HONE_C_CALL && !hone_cuda_is_copy(n)) {
         before = hone_pool_printf(t->pool, "%s(", n->name);
     }
     if (*type)

@@ -86,17 +86,46 @@ static bool is_fixed(const struct hone_cuda_kernel *k, const struct hone_c_facto
            hone_cuda_mask(&none, NULL, 0, d->last) == 0;
 }
 
+static bool holds_size(const char *type)
+{
+    type += strncmp(type, "const ", 6) == 0 ? 6 : 0;
+    return hone_cuda_type_bytes(type) >= 4 && strcmp(type, "float") != 0 &&
+           strcmp(type, "double") != 0;
+}
+
+/* A product of numbers and names. A local that is a product stands for it; one that is a sum, such
+ * as the height of an output, is a name. */
+static bool term_at(const struct hone_cuda_kernel *k, const struct hone_c_node *n, int depth,
+                    struct hone_c_term *ret)
+{
+    struct hone_c_term a, b;
+    while (n->last && (n->kind == HONE_C_PAREN || (n->kind == HONE_C_CAST && holds_size(n->type))))
+        n = n->last;
+    if (n->kind == HONE_C_CONST) {
+        struct hone_c_poly p = hone_c_poly_of(k->function, n);
+        *ret = p.is_known && p.n == 1 ? p.terms[0] : one;
+        return p.is_known && p.n == 1;
+    }
+    if (n->kind == HONE_C_BINARY && strcmp(n->op, "*") == 0)
+        return term_at(k, n->first, depth + 1, &a) && term_at(k, n->last, depth + 1, &b) &&
+               term_times(&a, &b, ret);
+    if (n->kind != HONE_C_REF || depth > 8)
+        return false;
+    const struct hone_c_node *d = n->decl;
+    const struct hone_c_factor factor = {d, n->name};
+    bool is_local = d && d->kind == HONE_C_VAR && hone_c_contains(k->function, d);
+    if (!is_fixed(k, &factor) || (d && !holds_size(d->type)))
+        return false;
+    if (is_local && term_at(k, d->last, depth + 1, ret))
+        return true;
+    *ret = (struct hone_c_term){.k = 1, .n_factors = 1, .factors = {factor}};
+    return true;
+}
+
 static bool term_of(const struct hone_cuda_kernel *k, const struct hone_c_node *expr,
                     struct hone_c_term *ret)
 {
-    struct hone_c_poly p = hone_c_poly_of(k->function, expr);
-    if (!p.is_known || p.n != 1 || p.terms[0].k < 1)
-        return false;
-    *ret = p.terms[0];
-    for (size_t i = 0; i < ret->n_factors; i++)
-        if (!is_fixed(k, &ret->factors[i]))
-            return false;
-    return true;
+    return term_at(k, expr, 0, ret) && ret->k > 0;
 }
 
 static struct radix radix_of(const struct values *all, const struct hone_c_node *expr)
@@ -129,7 +158,8 @@ static void read_values(struct values *all)
         for (const struct hone_c_node *v = s->kind == HONE_C_DECL_STMT ? s->first : NULL; v;
              v = v->next) {
             if (v->kind != HONE_C_VAR || !v->last || all->n == MAX_VALUES ||
-                hone_c_writes(all->k->function, v) || strpbrk(v->type, "*[&"))
+                hone_c_writes(all->k->function, v) ||
+                !holds_size(v->type)) /* it would come round */
                 continue;
             struct radix r = radix_of(all, v->last);
             if (r.axis)

@@ -9,7 +9,7 @@
 #include "agents/source/cuda_contraction.h"
 #include "agents/source/cuda_normal.h"
 
-enum { MAX_ACCESSES = 16 };
+enum { MAX_ACCESSES = 16, MAX_REACHED = 16 };
 
 unsigned hone_cuda_gather_mask(const struct hone_cuda_gather *g, const struct hone_c_node *expr)
 {
@@ -23,11 +23,17 @@ static bool is_once(const struct hone_cuda_kernel *k, const struct hone_c_node *
            !strpbrk(d->type, "[&") && !hone_c_writes(k->function, d);
 }
 
+bool hone_cuda_is_copy(const struct hone_c_node *n)
+{
+    return n->kind == HONE_C_CALL && n->first && n->first == n->last &&
+           n->first->begin == n->begin && n->first->end == n->end;
+}
+
 const struct hone_c_node *hone_cuda_behind(const struct hone_cuda_kernel *k,
                                            const struct hone_c_node *n)
 {
     for (int i = 0; i < 16; i++) {
-        if (n->kind == HONE_C_PAREN && n->last)
+        if ((n->kind == HONE_C_PAREN && n->last) || hone_cuda_is_copy(n))
             n = n->last;
         else if (is_once(k, n))
             n = n->decl->last;
@@ -459,6 +465,24 @@ static bool is_written(const struct hone_cuda_gather *g, const struct hone_cuda_
     return false;
 }
 
+/* Do its threads know nothing of one another? */
+static bool is_alone(const struct hone_cuda_kernel *k)
+{
+    static const char *const words[] = {"__shared__", "__sync", "__shfl", "__ballot", "asm"};
+    const struct hone_c_node *all[MAX_REACHED];
+    size_t n = hone_c_reached(k->in->tree, k->function, all, MAX_REACHED);
+    for (size_t i = 0; i < n; i++) {
+        const struct hone_c_node *f = all[i];
+        if (n == MAX_REACHED || (i > 0 && hone_cuda_n_places(f->body) > 0))
+            return false;
+        for (size_t w = 0; w < HONE_COUNTOF(words); w++)
+            if (memmem(k->in->tree->source + f->begin, f->end - f->begin, words[w],
+                       strlen(words[w])))
+                return false;
+    }
+    return true;
+}
+
 static bool is_own_local(const struct hone_cuda_gather *g)
 {
     for (size_t i = 0; i < g->k->n_stmts && g->k->stmts[i] != g->nest; i++)
@@ -483,5 +507,5 @@ bool hone_cuda_read_gather(const struct hone_cuda_kernel *k, struct hone_cuda_ga
     return read_factor(g, factors[0], &g->left) && read_factor(g, factors[1], &g->right) &&
            fits_type(g, &g->left) && fits_type(g, &g->right) && place_factor(g, &g->left) &&
            place_factor(g, &g->right) && has_fixed_bounds(g) && choose_sides(g) &&
-           !is_written(g, &g->left) && !is_written(g, &g->right);
+           !is_written(g, &g->left) && !is_written(g, &g->right) && is_alone(k);
 }

@@ -77,6 +77,8 @@ struct hone_cuda_gather {
 };
 bool hone_cuda_read_gather(const struct hone_cuda_kernel *k, struct hone_cuda_gather *ret);
 unsigned hone_cuda_gather_mask(const struct hone_cuda_gather *g, const struct hone_c_node *expr);
+/* The call by which C++ copies a class, as of a 16-bit float; nothing is written for it. */
+bool hone_cuda_is_copy(const struct hone_c_node *expr);
 /* The value of a local that is set once, through parentheses; else the expression. */
 const struct hone_c_node *hone_cuda_behind(const struct hone_cuda_kernel *k,
                                            const struct hone_c_node *expr);

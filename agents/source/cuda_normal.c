@@ -347,6 +347,7 @@ const char *hone_cuda_normal_step(const struct hone_coder_input *in)
 {
     static const char *(*const steps[])(const struct hone_cuda_kernel *) = {
         hone_cuda_spread_structs,
+        hone_cuda_name_rests,
         hone_cuda_split_decls,
         hone_cuda_name_block,
         hone_cuda_own_counter,

@@ -36,6 +36,8 @@ const char *hone_cuda_name_block(const struct hone_cuda_kernel *k);
 const char *hone_cuda_split_decls(const struct hone_cuda_kernel *k);
 /* for (; i < n; i += s) and while (i < n) declare i. */
 const char *hone_cuda_own_counter(const struct hone_cuda_kernel *k);
+/* rest /= W: int rest_2 = rest / W, which stands for it from there on. */
+const char *hone_cuda_name_rests(const struct hone_cuda_kernel *k);
 /* int k; for (k = 0; ...) likewise. */
 const char *hone_cuda_own_init(const struct hone_cuda_kernel *k);
 /* A contraction that is tiled through shared memory: the plain loop. */

@@ -154,6 +154,52 @@ static const char point_text[] =
     "    }\n"
     "}\n" LAUNCHER(1, 0, 1, FLAT_GRID, "x, w, b, y, total - 5, O, C, H, W");
 
+/* Indices that come off one after another; the sum in double */
+static const char rests_text[] =
+    "__global__ void kern(const float *in, const float *w, const float *bias, float *out, int N,\n"
+    "                     int C, int H, int W, int O, int K)\n"
+    "{\n"
+    "    const int OH = H - K + 1, OW = W - K + 1;\n"
+    "    int idx = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (idx >= N * O * OH * OW) return;\n"
+    "    int rest = idx;\n"
+    "    int x = rest % OW; rest /= OW;\n"
+    "    int y = rest % OH; rest /= OH;\n"
+    "    int o = rest % O; rest /= O;\n"
+    "    double acc = bias[o];\n"
+    "    for (int c = 0; c < C; c++)\n"
+    "        for (int i = 0; i < K; i++)\n"
+    "            for (int j = 0; j < K; j++)\n"
+    "                acc += (double)in[((rest * C + c) * H + y + i) * W + x + j] *\n"
+    "                       w[((o * C + c) * K + i) * K + j];\n"
+    "    out[idx] = (float)acc;\n"
+    "}\n" LAUNCHER(1, 0, 1, FLAT_GRID,
+                   "x, w, b, y, (int)N, (int)C, (int)H, (int)W, (int)O, (int)K");
+
+/* 16-bit factors, a sum in float */
+static const char narrow_text[] =
+    "#include <cuda_bf16.h>\n"
+    "__global__ void kern(const __nv_bfloat16 *in, const __nv_bfloat16 *w, float *out, int N, int "
+    "C,\n"
+    "                     int H, int W, int O, int K)\n"
+    "{\n"
+    "    int idx = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (idx >= N * O * H * W) return;\n"
+    "    int x = idx % W, y = idx / W % H, o = idx / (W * H) % O, n = idx / (W * H * O);\n"
+    "    float acc = 0;\n"
+    "    for (int c = 0; c < C; c++)\n"
+    "        for (int i = 0; i < K; i++)\n"
+    "            for (int j = 0; j < K; j++) {\n"
+    "                int v = y + i - K / 2, u = x + j - K / 2;\n"
+    "                if (v < 0 || v >= H || u < 0 || u >= W) continue;\n"
+    "                acc += __bfloat162float(in[((n * C + c) * H + v) * W + u]) *\n"
+    "                       __bfloat162float(w[((o * C + c) * K + i) * K + j]);\n"
+    "            }\n"
+    "    out[idx] = acc;\n"
+    "}\n" LAUNCHER(1, (K / 2), 1, FLAT_GRID,
+                   "(const __nv_bfloat16 *)x, (const __nv_bfloat16 *)w, y, (int)N, (int)C, (int)H, "
+                   "(int)W, (int)O, (int)K");
+
 /* Sizes and the weights in a struct, the image and the channel in a block's index */
 static const char struct_text[] =
     "#include <stdint.h>\n"
@@ -248,6 +294,16 @@ static const struct conv_case cases[] = {
      NULL},
     {"far_launch", far_launch_text, "BM=32 BN=64 BK=8 TM=8 TN=8", {{2, 3, 9, 11, 5, 3}}, NULL},
     {"far_sum", far_sum_text, "BM=32 BN=64 BK=8 TM=8 TN=8", {{2, 3, 9, 11, 5, 3}}, NULL},
+    {"rests",
+     rests_text,
+     "BM=32 BN=64 BK=4 TM=8 TN=8",
+     {{2, 3, 9, 11, 5, 3}, {1, 9, 8, 7, 70, 2}},
+     NULL},
+    {"narrow",
+     narrow_text,
+     "BM=128 BN=128 BK=16 TM=4 TN=8",
+     {{2, 3, 9, 11, 5, 3}, {1, 2, 20, 3, 3, 5}},
+     NULL},
     {"struct",
      struct_text,
      "BM=96 BN=128 BK=8 TM=4 TN=8",

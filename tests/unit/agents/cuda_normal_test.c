@@ -60,6 +60,12 @@ static const struct {
     {false, "y[blockIdx.y / N + threadIdx.y] = x[blockIdx.y % N];", NULL, NULL},
     {false, "__shared__ float t[2]; t[0] = 0; y[blockIdx.y / N] = t[0];", NULL, NULL},
     {false, "y[blockIdx.y / N] = where();", NULL, NULL},
+    /* a value that is divided as it goes */
+    {true, "int64_t r = M; y[0] = x[r]; r /= N; y[1] = x[r];", NULL, NULL},
+    {false, "int64_t r = M; y[0] = x[r]; r -= N; y[1] = x[r];", NULL, NULL},
+    {false, "int64_t r = M; if (N > 2) r /= N; y[1] = x[r];", NULL, NULL},
+    {false, "int64_t r = M; for (int64_t i = 0; i < 2; i++) { r /= N; y[i] = x[r]; }", NULL, NULL},
+    {false, "int64_t r = M; r /= N; int64_t *p = &r; y[1] = x[*p];", NULL, NULL},
     /* a flat index */
     {true, FLAT("int64_t"), NULL, NULL},
     {true, FLAT("int"), NULL, NULL},
