@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agents/source/cuda_kernel.h"
+#include "agents/source/cuda_gather.h"
 #include "agents/planner/features.h"
 
 enum { MAX_ACCESSES = 64 };
@@ -187,6 +187,9 @@ static void of_accesses(const struct hone_cuda_kernel *k, struct hone_features *
     size_t m = hone_c_accesses(k->function, k->function->body, a, MAX_ACCESSES);
     for (size_t j = 0; j < m && j < MAX_ACCESSES; j++)
         of_access(k, &a[j], loop_around(k, a[j].node), f);
+    struct hone_cuda_gather g; /* its addresses may be too long for polynomials */
+    if (hone_cuda_read_gather(k, &g) && hone_feature_or(f, HONE_F_REUSE, 0) < 2)
+        add(f, HONE_F_REUSE, 2);
 }
 
 /* Macros and tiles hide what is read again; the normal form, in which rules read it, does not. */

@@ -101,8 +101,9 @@ static void put_swap(struct hone_skew *s, const struct hone_skew_swap *swap)
     }
     const struct hone_c_node *body = swap->copy->node->body;
     const char *type = hone_type_text(s->in, swap->copy->var), *var = swap->copy->var->name;
-    put(s, "for (%s %s = %s; %s < %s; %s++)\n%s\n", type, var, hone_lower_text(s->in, swap->copy),
-        var, hone_lower_text(s->in, s->columns), var,
+    put(s, "for (%s %s = %s; %s < %s && %s < %s; %s++)\n%s\n", type, var,
+        hone_lower_text(s->in, swap->copy), var, hone_lower_text(s->in, s->columns), var,
+        hone_upper_text(s->in, swap->copy), var,
         hone_c_edit_text(&s->edits, body->begin, hone_c_stmt_end(s->in->tree, body)));
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Steps to the normal form for declarations and loops (cuda_normal.h): one declaration a statement,
- * and a loop that declares its own counter.
+ * a loop that declares its own counter, and a name for each of several values of a local.
  *
  *     int i = E, s = F;          int s = F;                          while (i < n) { ...; i += s; }
- *     for (; i < n; i += s) ...  for (int i = E; i < n; i += s) ...  likewise */
+ *     for (; i < n; i += s) ...  for (int i = E; i < n; i += s) ...  likewise
+ *     rest /= W; y = rest % H;   int rest_2 = rest / W; y = rest_2 % H; */
 #include "agents/source/cuda_normal.h"
 
 #include <string.h>
@@ -186,6 +187,47 @@ const char *hone_cuda_inline_places(const struct hone_cuda_kernel *k)
         hone_c_replace_refs(&edits, body, v,
                             hone_pool_printf(k->in->pool, "(%s)%s", hone_cuda_type(k->in, v),
                                              hone_c_strip(v->last)->name));
+        return hone_cuda_finish(&edits);
+    }
+    return NULL;
+}
+
+/* The first `rest /= E`, where the block that declares it changes it in no other way. */
+static const struct hone_c_node *first_division(const struct hone_c_node *v)
+{
+    const struct hone_c_node *first = NULL;
+    for (const struct hone_c_node *s = v->parent->next; s; s = s->next) {
+        const struct hone_c_node *to = s->kind == HONE_C_ASSIGN_OP ? s->first : NULL;
+        if (!hone_c_writes(s, v))
+            continue;
+        if (!to || to->kind != HONE_C_REF || to->decl != v || strcmp(s->op, "/=") != 0 ||
+            hone_c_writes(s->last, v))
+            return NULL;
+        first = first ? first : s;
+    }
+    return first;
+}
+
+const char *hone_cuda_name_rests(const struct hone_cuda_kernel *k)
+{
+    const struct hone_c_tree *t = k->in->tree;
+    const struct hone_c_node *body = k->function->body;
+    for (const struct hone_c_node *v = body; v; v = hone_c_walk(body, v)) {
+        if (!is_plain_type(v) || v->parent->kind != HONE_C_DECL_STMT ||
+            v->parent->parent->kind != HONE_C_COMPOUND || v->parent->first != v->parent->last)
+            continue;
+        const struct hone_c_node *s = first_division(v);
+        if (!s || memmem(t->source + body->begin, body->end - body->begin, "goto", 4))
+            continue;
+        struct hone_c_edits edits;
+        const char *name = hone_fresh_name(k->in, v->name);
+        hone_c_edits_init(&edits, t);
+        hone_c_replace(&edits, s->begin, s->end,
+                       hone_pool_printf(k->in->pool, "%s %s = %s / (%s)", hone_cuda_type(k->in, v),
+                                        name, v->name, hone_c_text(t, s->last)));
+        for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n))
+            if (n->kind == HONE_C_REF && n->decl == v && n->begin >= s->end)
+                hone_c_replace(&edits, n->begin, n->end, name);
         return hone_cuda_finish(&edits);
     }
     return NULL;

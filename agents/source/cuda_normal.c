@@ -390,12 +390,20 @@ static const char *inline_locals(const struct hone_cuda_kernel *k)
 const char *hone_cuda_normal_step(const struct hone_coder_input *in)
 {
     static const char *(*const steps[])(const struct hone_cuda_kernel *) = {
-        hone_cuda_split_decls,   hone_cuda_own_counter,
-        hone_cuda_own_init,      hone_cuda_own_pointer,
-        hone_cuda_inline_places, open_grid_loop,
-        hone_cuda_name_block,    guard_block,
-        hone_cuda_split_flat,    hold_sum,
-        inline_locals,           hone_cuda_untile,
+        hone_cuda_spread_structs,
+        hone_cuda_name_rests,
+        hone_cuda_split_decls,
+        hone_cuda_name_block,
+        hone_cuda_own_counter,
+        hone_cuda_own_init,
+        hone_cuda_own_pointer,
+        hone_cuda_inline_places,
+        open_grid_loop,
+        guard_block,
+        hone_cuda_split_flat,
+        hold_sum,
+        inline_locals,
+        hone_cuda_untile,
         hone_cuda_open_batch};
     const struct hone_cuda_kernel *all[HONE_CUDA_MAX_KERNELS];
     const char *words = hone_cuda_put_macros(in);

@@ -37,13 +37,17 @@ bool hone_cuda_read_dims(const struct hone_cuda_kernel *k, const struct hone_cud
 /* Has a block one thread along the axis, at every launch? */
 bool hone_cuda_is_one_thread(const struct hone_cuda_kernel *k, char dim);
 
-/* ---- steps (cuda_batch.c, cuda_expand.c, cuda_flat.c, cuda_loop.c, cuda_untile.c and
- * cuda_normal.c) ---- */
+/* ---- steps (cuda_batch.c, cuda_expand.c, cuda_flat.c, cuda_given.c, cuda_loop.c,
+ * cuda_untile.c and cuda_normal.c) ---- */
 
+/* kern(struct sizes s) ... s.H: kern(int s_H) ... s_H */
+const char *hone_cuda_spread_structs(const struct hone_cuda_kernel *k);
 /* int a = 1, b = 2; as two statements. */
 const char *hone_cuda_split_decls(const struct hone_cuda_kernel *k);
 /* for (; i < n; i += s) and while (i < n) declare i. */
 const char *hone_cuda_own_counter(const struct hone_cuda_kernel *k);
+/* rest /= W: int rest_2 = rest / W, which stands for it from there on. */
+const char *hone_cuda_name_rests(const struct hone_cuda_kernel *k);
 /* int k; for (k = 0; ...) likewise. */
 const char *hone_cuda_own_init(const struct hone_cuda_kernel *k);
 /* A += E; of a parameter, before anything else names it: a pointer of its own. */

@@ -5,8 +5,13 @@
 
 #include "agents/source/cuda_kernel.h"
 
-const char *hone_cuda_at_launch(const struct hone_cuda_kernel *k, const struct hone_cuda_launch *l,
-                                const struct hone_c_node *expr)
+static bool is_local(const struct hone_cuda_kernel *k, const struct hone_c_node *decl)
+{
+    return decl && decl->kind == HONE_C_VAR && hone_c_contains(k->function, decl);
+}
+
+static const char *launch_at(const struct hone_cuda_kernel *k, const struct hone_cuda_launch *l,
+                             const struct hone_c_node *expr, int depth)
 {
     struct hone_c_edits e;
     hone_c_edits_init(&e, k->in->tree);
@@ -24,6 +29,15 @@ const char *hone_cuda_at_launch(const struct hone_cuda_kernel *k, const struct h
             hone_c_replace(&e, n->begin, n->end,
                            hone_pool_printf(k->in->pool, is_name ? "%s" : "(%s)",
                                             hone_c_text(k->in->tree, arg)));
+        } else if (is_local(k, n->decl)) {
+            bool is_once = n->decl->last && !strpbrk(n->decl->type, "*[&") && depth < 8 &&
+                           !hone_c_writes(k->function, n->decl);
+            const char *text = is_once ? launch_at(k, l, n->decl->last, depth + 1) : NULL;
+            if (!text)
+                return NULL;
+            const char *type = n->decl->type + (strncmp(n->decl->type, "const ", 6) == 0 ? 6 : 0);
+            hone_c_replace(&e, n->begin, n->end,
+                           hone_pool_printf(k->in->pool, "(%s)(%s)", type, text));
         } else if (n->decl->parent != k->in->tree->root || n->decl->kind == HONE_C_FUNCTION) {
             return NULL;
         }
@@ -31,9 +45,10 @@ const char *hone_cuda_at_launch(const struct hone_cuda_kernel *k, const struct h
     return hone_c_edit_text(&e, expr->begin, expr->end);
 }
 
-static bool is_local(const struct hone_cuda_kernel *k, const struct hone_c_node *decl)
+const char *hone_cuda_at_launch(const struct hone_cuda_kernel *k, const struct hone_cuda_launch *l,
+                                const struct hone_c_node *expr)
 {
-    return decl && decl->kind == HONE_C_VAR && hone_c_contains(k->function, decl);
+    return launch_at(k, l, expr, 0);
 }
 
 static const char *inline_at(const struct hone_cuda_kernel *k, const struct hone_c_node *expr,

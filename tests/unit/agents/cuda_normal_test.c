@@ -55,6 +55,17 @@ static const struct {
      "dim3 grid((unsigned)M), block(1); grid.x = 2; kern<<<grid, block, 0, stream>>>", NULL},
     {false, "int64_t row = blockIdx.x; y[row] = x[row];",
      "dim3 grid(1), block(1); grid = dim3(M); kern<<<grid, block, 0, stream>>>", NULL},
+    /* a block's index in an expression */
+    {true, "y[blockIdx.y / N] = x[blockIdx.y % N];", NULL, NULL},
+    {false, "y[blockIdx.y / N + threadIdx.y] = x[blockIdx.y % N];", NULL, NULL},
+    {false, "__shared__ float t[2]; t[0] = 0; y[blockIdx.y / N] = t[0];", NULL, NULL},
+    {false, "y[blockIdx.y / N] = where();", NULL, NULL},
+    /* a value that is divided as it goes */
+    {true, "int64_t r = M; y[0] = x[r]; r /= N; y[1] = x[r];", NULL, NULL},
+    {false, "int64_t r = M; y[0] = x[r]; r -= N; y[1] = x[r];", NULL, NULL},
+    {false, "int64_t r = M; if (N > 2) r /= N; y[1] = x[r];", NULL, NULL},
+    {false, "int64_t r = M; for (int64_t i = 0; i < 2; i++) { r /= N; y[i] = x[r]; }", NULL, NULL},
+    {false, "int64_t r = M; r /= N; int64_t *p = &r; y[1] = x[*p];", NULL, NULL},
     /* a flat index */
     {true, FLAT("int64_t"), NULL, NULL},
     {true, FLAT("int"), NULL, NULL},
@@ -107,4 +118,50 @@ START_TEST(a_step_keeps_the_meaning)
 }
 END_TEST
 
-UNIT_MAIN("cuda_normal", a_step_keeps_the_meaning)
+/* A struct that comes by value. */
+static const struct {
+    bool is_changed;
+    const char *body, *arg;
+} struct_rows[] = {
+    {true, "y[0] = x[s.M + s.d[1]];", "s"},
+    {true, "float a = x[s.M]; y[s.M] = a * s.f;", "s"},
+    {false, "y[0] = x[s.M];", "sizes{M, {M, N}, 2}"},
+    {false, "s.M = 3; y[0] = x[s.M];", "s"},
+    {false, "s.d[1] += 3; y[0] = x[s.d[1]];", "s"},
+    {false, "s.M++; y[0] = x[s.M];", "s"},
+    {false, "int64_t *p = &s.M; y[0] = x[*p];", "s"},
+    {false, "y[0] = x[s.d[s.M]];", "s"},
+    {false, "sizes t = s; y[0] = x[t.M];", "s"},
+    {false, "y[0] = x[least(s)];", "s"},
+};
+
+START_TEST(members_become_parameters)
+{
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = NULL;
+    ck_assert_int_eq(hone_c_parser_new(&parser, NULL), 0);
+    for (size_t i = 0; i < HONE_COUNTOF(struct_rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_coder_input in;
+        struct hone_err err = HONE_ERR_INIT;
+        const char *source = hone_pool_printf(
+            pool,
+            "#include <stdint.h>\nstruct sizes { int64_t M, d[2]; float f; };\n"
+            "__device__ int64_t least(struct sizes s) { return s.M; }\n"
+            "__global__ void kern(const float *x, struct sizes s, float *y) {\n%s\n}\n"
+            "extern \"C\" void k(const float *x, float *y, int64_t M, int64_t N, "
+            "cudaStream_t stream) {\nstruct sizes s = {M, {M, N}, 2};\n"
+            "kern<<<1, 1, 0, stream>>>(x, %s, y);\n}\n",
+            struct_rows[i].body, struct_rows[i].arg);
+        ck_assert_msg(hone_coder_read(parser, "cuda", source, "k", pool, &in, &err) == 0,
+                      "row %zu: %s", i, err.message);
+        const char *text = hone_cuda_normal_step(&in);
+        ck_assert_msg((text != NULL) == struct_rows[i].is_changed, "row %zu: %s", i,
+                      struct_rows[i].body);
+        ck_assert_msg(!text || (strstr(text, "s_M") && strstr(text, ">>>(x, s.M")), "%s", text);
+        ck_assert_msg(!text || hone_coder_read(parser, "cuda", text, "k", pool, &in, &err) == 0,
+                      "row %zu: %s", i, err.message);
+    }
+}
+END_TEST
+
+UNIT_MAIN("cuda_normal", a_step_keeps_the_meaning, members_become_parameters)

@@ -2,22 +2,15 @@
 /* CUDA rewrites: every one at every site of the packs' textbook kernels gives a text that parses;
  * chains of them give the original's answer on the emulated device, at odd sizes, and compile with
  * nvcc where there is one. */
-#include "tests/unit/unit.h"
+#include "tests/unit/agents/cuda_rig.h"
 
-#include <dlfcn.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "agents/coder/coder.h"
 #include "agents/source/cuda_kernel.h"
 #include "agents/planner/features.h"
 #include "tests/unit/agents/cuda_batched.h"
 #include "tests/unit/agents/cuda_relatives.h"
 #include "tests/unit/agents/cuda_strangers.h"
-#include "workspace/base/file.h"
 
 enum { MAX_OUT = 1 << 15, MAX_CALLS = 4 };
 
@@ -192,6 +185,7 @@ static const char *const chains[][7] = {
     {"window_if", "cuda_window_tile", "cuda_restrict"},
     {"window_radius", "cuda_window_tile"},
     {"window_planes", "cuda_window_tile"},
+    {"window_planes", "cuda_gather_tile"},
 };
 
 static void fill(void)
@@ -218,72 +212,6 @@ static const char *source_of(const struct kernel_case *k, struct hone_pool *pool
                        1 << 16, &text, &len, NULL),
         0);
     return hone_pool_strdup(pool, text);
-}
-
-static struct hone_c_parser *open_parser(void)
-{
-    struct hone_c_parser *p = NULL;
-    struct hone_err err = HONE_ERR_INIT;
-    ck_assert_msg(hone_c_parser_new(&p, &err) == 0, "%s", err.message);
-    return p;
-}
-
-/* The build folder that this program lies in. */
-static const char *build_dir(struct hone_pool *pool)
-{
-    char path[4096] = "";
-    ck_assert_int_gt((int)readlink("/proc/self/exe", path, sizeof(path) - 1), 0);
-    char *end = strstr(path, "/tests/unit/");
-    ck_assert_ptr_nonnull(end);
-    return hone_pool_strndup(pool, path, (size_t)(end - path));
-}
-
-/* The tunables' defaults, as the device's compiler gets them. */
-static const char *prologue_of(const char *source, struct hone_pool *pool)
-{
-    struct hone_array axes;
-    const char *where = NULL, *out = "";
-    ck_assert_int_eq(hone_tune_parse(source, pool, &axes, &where, NULL), 0);
-    const struct hone_tune_axis *axis = axes.v;
-    for (size_t i = 0; i < axes.n; i++)
-        out = hone_pool_printf(pool, "%sconstexpr int %s = %lld;\n", out, axis[i].name,
-                               (long long)axis[i].values.v[0]);
-    return out;
-}
-
-static const char *write_source(const char *source, struct hone_pool *pool)
-{
-    static int serial;
-    const char *stem = hone_pool_printf(pool, "/tmp/hone-cuda-%d-%d", (int)getpid(), serial++);
-    const char *cu = hone_pool_printf(pool, "%s.cu", stem),
-               *h = hone_pool_printf(pool, "%s.h", stem);
-    const char *prologue = prologue_of(source, pool);
-    ck_assert_int_eq(hone_file_write(cu, source, strlen(source), 0600, false, NULL), 0);
-    ck_assert_int_eq(hone_file_write(h, prologue, strlen(prologue), 0600, false, NULL), 0);
-    return stem;
-}
-
-/* Sources are too long for a message of the test library. */
-static void give_up(const char *source, const char *why)
-{
-    fprintf(stderr, "%s\n", source);
-    ck_abort_msg("%s", why);
-}
-
-static void *build(const char *source, const char *name, struct hone_pool *pool)
-{
-    const char *stem = write_source(source, pool), *so = hone_pool_printf(pool, "%s.so", stem);
-    int status = system(
-        hone_pool_printf(pool,
-                         "CXXFLAGS='-include %s.h' sh tests/cuda_emulator/run_cu.sh -b %s -o "
-                         "%s %s.cu 2>%s.log",
-                         stem, build_dir(pool), so, stem, stem));
-    if (status != 0)
-        give_up(source, hone_pool_printf(pool, "does not build: %s.log", stem));
-    void *lib = dlopen(so, RTLD_NOW | RTLD_LOCAL);
-    ck_assert_msg(lib != NULL, "%s", dlerror());
-    ck_assert_int_eq(system(hone_pool_printf(pool, "rm -f %s.*", stem)), 0);
-    return dlsym(lib, name);
 }
 
 static void call(void *address, const intptr_t *x)
@@ -324,7 +252,7 @@ static void compare(const struct kernel_case *k, void *original, const char *sou
 {
     static const size_t bytes[] = {4, 8, 2};
     static float want[MAX_OUT];
-    void *changed = build(source, k->name, pool);
+    void *changed = build(source, k->name, "", pool);
     enum element element = strcmp(k->name, "bias") == 0  ? DOUBLES
                            : k->calls[0][0] == P(a_half) ? BFLOATS
                                                          : FLOATS;
@@ -339,23 +267,6 @@ static void compare(const struct kernel_case *k, void *original, const char *sou
                                                  k->name, what, i, j, y, x));
         }
     }
-}
-
-static bool has_nvcc(void)
-{
-    return access("/usr/local/cuda/bin/nvcc", X_OK) == 0;
-}
-
-static void compile_for_device(const char *source, struct hone_pool *pool)
-{
-    const char *stem = write_source(source, pool);
-    int status = system(hone_pool_printf(pool,
-                                         "/usr/local/cuda/bin/nvcc -std=c++17 -arch=sm_90a -cubin "
-                                         "-diag-suppress 161 -include %s.h -o /dev/null %s.cu >&2",
-                                         stem, stem));
-    if (status != 0)
-        give_up(source, "nvcc refuses it");
-    ck_assert_int_eq(system(hone_pool_printf(pool, "rm -f %s.*", stem)), 0);
 }
 
 START_TEST(every_site_gives_a_valid_text)
@@ -407,7 +318,7 @@ static void check_chain(const char *const *chain, struct hone_c_parser *parser)
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     const struct kernel_case *k = find_case(chain[0]);
     const char *source = source_of(k, pool);
-    void *original = build(source, k->name, pool);
+    void *original = build(source, k->name, "", pool);
     for (size_t i = 1; i < 7 && chain[i]; i++) {
         struct hone_err err = HONE_ERR_INIT;
         struct hone_coder_input in;
@@ -426,7 +337,7 @@ static void check_chain(const char *const *chain, struct hone_c_parser *parser)
     }
     compare(k, original, source, chain[1], pool);
     if (has_nvcc())
-        compile_for_device(source, pool);
+        compile_for_device(source, "", pool);
 }
 
 START_TEST(chains_keep_the_answer)

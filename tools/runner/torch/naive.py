@@ -122,11 +122,12 @@ class Writer:
         if name not in self.used:
             self.used.append(name)
 
-    def fresh(self, text, rank):
+    def fresh(self, text, rank, on_device=None):
         name = "v%d" % self.n
         self.n += 1
         self.made_at[name] = len(self.device_lines)
-        self.add("    struct nt %s = %s;" % (name, text))
+        self.add("    struct nt %s = %s;" % (name, text),
+                 on_device and naive_cuda.spoken("    struct nt %s = %s;" % (name, on_device)))
         self.temps.append(name)
         return T(name, rank)
 
@@ -135,6 +136,15 @@ class Writer:
         if part == "n_view":
             self.views["v%d" % self.n] = args[0]
         return self.fresh("%s(%s)" % (part, ", ".join(str(a) for a in args)), rank)
+
+    def convolved(self, n, groups, rank, *args):
+        """On a device one of three dimensions has a kernel of its own."""
+        self.use("n_conv")
+        arguments = "(%s)" % ", ".join(str(a) for a in args + (groups,))
+        if n < 3 or groups != 1:
+            return self.fresh("n_conv" + arguments, rank)
+        self.use("n_conv3")
+        return self.fresh("n_conv" + arguments, rank, "n_conv3" + arguments)
 
     def tensor(self, value):
         if isinstance(value, T):
@@ -225,8 +235,8 @@ class Writer:
             n = int(kind[4])
             if isinstance(m.padding, str) or m.padding_mode != "zeros":
                 raise Refused("no naive kernel: %s with padding %s" % (kind, m.padding))
-            return self.call("n_conv", rank, x.name, self.param(path, "weight"), self.pointer(path, "bias"),
-                             three(m.stride, n, 1), three(m.padding, n, 0), three(m.dilation, n, 1), m.groups)
+            return self.convolved(n, m.groups, rank, x.name, self.param(path, "weight"), self.pointer(path, "bias"),
+                                  three(m.stride, n, 1), three(m.padding, n, 0), three(m.dilation, n, 1))
         if kind in ("ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"):
             n = int(kind[13])
             return self.call("n_convt", rank, x.name, self.param(path, "weight"), self.pointer(path, "bias"),
@@ -548,8 +558,8 @@ class Writer:
         p = {"bias": None, "stride": 1, "padding": 0, "dilation": 1, "groups": 1, **dict(zip(words, rest)), **more}
         if isinstance(p["padding"], str) or x.rank != n + 2:
             raise Refused("no naive kernel: a convolution with padding %s" % p["padding"])
-        return self.call("n_conv", rank, x.name, p["weight"].name, p["bias"].name + ".v" if p["bias"] else "NULL",
-                         three(p["stride"], n, 1), three(p["padding"], n, 0), three(p["dilation"], n, 1), p["groups"])
+        return self.convolved(n, p["groups"], rank, x.name, p["weight"].name, p["bias"].name + ".v" if p["bias"] else "NULL",
+                              three(p["stride"], n, 1), three(p["padding"], n, 0), three(p["dilation"], n, 1))
 
     def pooled(self, name, x, given, rank):
         """Of a module or a function: their settings have the same names."""

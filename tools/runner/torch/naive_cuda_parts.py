@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The plain CUDA functions that a naive kernel is made of: those of naive_parts.py, one thread an element of the result, or one
 # block a sum. A function says what its result's sizes are and launches its kernel; while w->base is NULL it only counts bytes.
+from naive_cuda_conv import CONVOLUTIONS
+
 BASE = r"""#include <math.h>
 #include <stdint.h>
 
@@ -344,88 +346,6 @@ static __host__ __device__ struct nt n_drop(struct nt a, int64_t rank)
         a.d[i] = a.d[i + 5 - rank];
     a.r = rank;
     return a;
-}
-""",
-    "n_conv": r"""__global__ void k_conv(struct nt x, struct nt f, const float *b, struct nd stride, struct nd pad, struct nd dil, int64_t per,
-                       struct nt c)
-{
-    int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, ci = f.d[1];
-    if (e >= n_count(c))
-        return;
-    int64_t k = e % c.d[4], y = e / c.d[4] % c.d[3], z = e / c.d[4] / c.d[3] % c.d[2];
-    int64_t o = e / c.d[4] / c.d[3] / c.d[2] % c.d[1], n = e / c.d[4] / c.d[3] / c.d[2] / c.d[1];
-    float sum = b ? b[o] : 0;
-    for (int64_t i = 0; i < ci; i++)
-        for (int64_t p = 0; p < f.d[2]; p++)
-            for (int64_t q = 0; q < f.d[3]; q++)
-                for (int64_t r = 0; r < f.d[4]; r++) {
-                    int64_t zz = z * stride.v[0] - pad.v[0] + p * dil.v[0];
-                    int64_t yy = y * stride.v[1] - pad.v[1] + q * dil.v[1];
-                    int64_t xx = k * stride.v[2] - pad.v[2] + r * dil.v[2];
-                    if (zz < 0 || zz >= x.d[2] || yy < 0 || yy >= x.d[3] || xx < 0 || xx >= x.d[4])
-                        continue;
-                    sum += x.v[(((n * x.d[1] + o / per * ci + i) * x.d[2] + zz) * x.d[3] + yy) * x.d[4] + xx] *
-                           f.v[(((o * ci + i) * f.d[2] + p) * f.d[3] + q) * f.d[4] + r];
-                }
-    c.v[e] = sum;
-}
-static struct nt n_conv(struct nt x, struct nt f, const float *b, struct nd stride, struct nd pad, struct nd dil, int64_t groups,
-                        struct nw *w)
-{
-    int64_t rank = x.r;
-    x = n_lift(x, 2);
-    f = n_lift(f, 2);
-    struct nd d = {{x.d[0], f.d[0]}};
-    for (int i = 0; i < 3; i++)
-        d.v[2 + i] = (x.d[2 + i] + 2 * pad.v[i] - dil.v[i] * (f.d[2 + i] - 1) - 1) / stride.v[i] + 1;
-    struct nt c = n_room(5, d, w);
-    if (w->base)
-        k_conv<<<n_blocks(n_count(c)), 256, 0, w->stream>>>(x, f, b, stride, pad, dil, f.d[0] / groups, c);
-    return n_drop(c, rank);
-}
-""",
-    "n_convt": r"""__global__ void k_convt(struct nt x, struct nt f, const float *b, struct nd stride, struct nd pad, struct nd dil, int64_t ci,
-                        struct nt c)
-{
-    int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, per = f.d[1];
-    if (e >= n_count(c))
-        return;
-    int64_t k = e % c.d[4], y = e / c.d[4] % c.d[3], z = e / c.d[4] / c.d[3] % c.d[2];
-    int64_t o = e / c.d[4] / c.d[3] / c.d[2] % c.d[1], n = e / c.d[4] / c.d[3] / c.d[2] / c.d[1];
-    float sum = b ? b[o] : 0;
-    for (int64_t p = 0; p < f.d[2]; p++)
-        for (int64_t q = 0; q < f.d[3]; q++)
-            for (int64_t r = 0; r < f.d[4]; r++) {
-                int64_t zz = z + pad.v[0] - p * dil.v[0], yy = y + pad.v[1] - q * dil.v[1];
-                int64_t xx = k + pad.v[2] - r * dil.v[2];
-                if (zz < 0 || yy < 0 || xx < 0 || zz % stride.v[0] || yy % stride.v[1] || xx % stride.v[2])
-                    continue;
-                zz /= stride.v[0];
-                yy /= stride.v[1];
-                xx /= stride.v[2];
-                if (zz >= x.d[2] || yy >= x.d[3] || xx >= x.d[4])
-                    continue;
-                for (int64_t i = 0; i < ci; i++) {
-                    int64_t ch = o / per * ci + i;
-                    sum += x.v[(((n * x.d[1] + ch) * x.d[2] + zz) * x.d[3] + yy) * x.d[4] + xx] *
-                           f.v[(((ch * per + o % per) * f.d[2] + p) * f.d[3] + q) * f.d[4] + r];
-                }
-            }
-    c.v[e] = sum;
-}
-static struct nt n_convt(struct nt x, struct nt f, const float *b, struct nd stride, struct nd pad, struct nd dil, struct nd more,
-                         int64_t groups, struct nw *w)
-{
-    int64_t rank = x.r;
-    x = n_lift(x, 2);
-    f = n_lift(f, 2);
-    struct nd d = {{x.d[0], f.d[1] * groups}};
-    for (int i = 0; i < 3; i++)
-        d.v[2 + i] = (x.d[2 + i] - 1) * stride.v[i] - 2 * pad.v[i] + dil.v[i] * (f.d[2 + i] - 1) + more.v[i] + 1;
-    struct nt c = n_room(5, d, w);
-    if (w->base)
-        k_convt<<<n_blocks(n_count(c)), 256, 0, w->stream>>>(x, f, b, stride, pad, dil, x.d[1] / groups, c);
-    return n_drop(c, rank);
 }
 """,
     "n_pool": r"""__global__ void k_pool(struct nt x, struct nd size, struct nd stride, struct nd pad, struct nd dil, int is_max, int counts_pad,
@@ -890,5 +810,6 @@ static struct nt n_rnn(struct nt x, struct nt h, struct nt c, struct nt wi, stru
 EPILOGUES = {  # what a pass over the elements may follow at once: where the kernels of a function write, and what
     "n_linear": [("c[i * N + j]", "b ? sum + b[j] : sum")], "n_product": [("C[i * N + j]", "sum")],
     "n_matmul": [("C[t * M * N + i * N + j]", "sum"), ("c.v[e]", "sum")],
-    "n_conv": [("c.v[e]", "sum")], "n_convt": [("c.v[e]", "sum")]}
+    "n_conv": [("c.v[e]", "sum"), ("c[e]", "sum")], "n_conv3": [("c[e]", "sum")], "n_convt": [("c.v[e]", "sum")]}
+PARTS.update(CONVOLUTIONS)
 NEEDS = {"n_rnn": ["n_block"], "n_reduce": ["n_block"], "n_lines": ["n_block"], "n_norm": ["n_block"]}

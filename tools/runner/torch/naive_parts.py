@@ -33,6 +33,7 @@ PARTS = {
     return a;
 }
 """,
+    "n_conv3": "",
     "n_half": r"""static float n_half(uint16_t h) /* float16 to float32 */
 {
     int e = h >> 10 & 31, m = h & 1023;
