@@ -1,6 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-# The plain CUDA functions of norms: parts of a naive kernel, as in naive_cuda_parts.py.
+# The plain CUDA functions of norms and of lines (softmax, running sums): parts of a naive kernel, as in naive_cuda_parts.py.
 NORMS = {
+    "n_lines": r"""__global__ void k_lines(struct nt a, int64_t len, int64_t in, char kind, struct nt c)
+{
+    int64_t at = blockIdx.x / in * len * in + blockIdx.x % in;
+    double most = -INFINITY, sum = 0;
+    for (int64_t i = threadIdx.x; i < len; i += blockDim.x)
+        most = a.v[at + i * in] > most ? a.v[at + i * in] : most;
+    most = n_block(most, '>');
+    for (int64_t i = threadIdx.x; i < len; i += blockDim.x)
+        sum += exp(a.v[at + i * in] - most);
+    sum = n_block(sum, '+');
+    for (int64_t i = threadIdx.x; i < len; i += blockDim.x)
+        c.v[at + i * in] = (float)(kind == 's' ? exp(a.v[at + i * in] - most) / sum : a.v[at + i * in] - most - log(sum));
+}
+__global__ void k_running(const float *a, float *c, int64_t M, int64_t N, int64_t in, char kind)
+{
+    int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= M)
+        return;
+    int64_t at = e / in * N * in + e % in;
+    double sum = kind == '*';
+    for (int64_t i = 0; i < N; i++) {
+        sum = kind == '*' ? sum * a[at + i * in] : sum + a[at + i * in];
+        c[at + i * in] = (float)sum;
+    }
+}
+static struct nt n_lines(struct nt a, int64_t dim, char kind, struct nw *w)
+{
+    struct nt c = n_room(a.r, n_sizes(a), w);
+    int64_t in = 1, len = a.d[dim];
+    for (int64_t i = dim + 1; i < a.r; i++)
+        in *= a.d[i];
+    int64_t M = len > 0 ? n_count(a) / len : 0;
+    if (w->base && (kind == '+' || kind == '*'))
+        k_running<<<n_blocks(M), 256, 0, w->stream>>>(a.v, c.v, M, len, in, kind);
+    else if (w->base && M > 0)
+        k_lines<<<(unsigned)M, n_threads(len), 0, w->stream>>>(a, len, in, kind, c);
+    return c;
+}
+""",
     "n_batchnorm": r"""__global__ void k_batchnorm(struct nt x, struct nt mean, struct nt var, const float *g, const float *b, float eps, struct nt c)
 {
     int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = n_count(x), in = n / (x.d[0] * x.d[1]);

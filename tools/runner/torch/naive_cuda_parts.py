@@ -234,37 +234,6 @@ static struct nt n_reduce(struct nt a, int mask, int keep, char kind, struct nw 
     return c;
 }
 """,
-    "n_lines": r"""__global__ void k_lines(struct nt a, int64_t len, int64_t in, char kind, struct nt c)
-{
-    int64_t at = blockIdx.x / in * len * in + blockIdx.x % in;
-    double most = -INFINITY, sum = kind == '*';
-    if (kind == '+' || kind == '*') {
-        for (int64_t i = 0; i < len && threadIdx.x == 0; i++) {
-            sum = kind == '*' ? sum * a.v[at + i * in] : sum + a.v[at + i * in];
-            c.v[at + i * in] = (float)sum;
-        }
-        return;
-    }
-    for (int64_t i = threadIdx.x; i < len; i += blockDim.x)
-        most = a.v[at + i * in] > most ? a.v[at + i * in] : most;
-    most = n_block(most, '>');
-    for (int64_t i = threadIdx.x; i < len; i += blockDim.x)
-        sum += exp(a.v[at + i * in] - most);
-    sum = n_block(sum, '+');
-    for (int64_t i = threadIdx.x; i < len; i += blockDim.x)
-        c.v[at + i * in] = (float)(kind == 's' ? exp(a.v[at + i * in] - most) / sum : a.v[at + i * in] - most - log(sum));
-}
-static struct nt n_lines(struct nt a, int64_t dim, char kind, struct nw *w)
-{
-    struct nt c = n_room(a.r, n_sizes(a), w);
-    int64_t in = 1, len = a.d[dim];
-    for (int64_t i = dim + 1; i < a.r; i++)
-        in *= a.d[i];
-    if (w->base)
-        k_lines<<<(unsigned)(n_count(a) / len), n_threads(len), 0, w->stream>>>(a, len, in, kind, c);
-    return c;
-}
-""",
     "n_best": r"""__global__ void k_best(struct nt a, int64_t len, int64_t in, int least, struct nt c)
 {
     int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, at = 0;
