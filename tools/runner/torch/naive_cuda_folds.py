@@ -12,7 +12,7 @@ import re
 from naive_cuda_groups import Group, Lines, Passes
 from naive_cuda_shapes import public_size
 
-FEW, ALONE, PARTS = 256, 65536, 4096  # results or elements below which blocks do it; parts of a whole fold
+FEW, ALONE, PARTS = 256, 65536, 65536  # results or elements below which blocks do it; parts of a whole fold
 STARTS = {">": "-INFINITY", "<": "INFINITY", "*": "1"}
 ROWS = {(1, 1): "e * N + %s", (1, 0): "e", (0, 1): "%s", (0, 0): "0"}
 FIRST = {(1, 1): "%s * in + e", (1, 0): "%s", (0, 1): "e", (0, 0): "0"}
@@ -53,7 +53,9 @@ WHOLE_PARTS = """__global__ void k_@key@(@given@@kind@ *parts, int64_t N)
 }
 __global__ void k_@key@_last(const @kind@ *parts, @late@float *out, int64_t N)
 {
-@last@    out[0] = @result@;
+    int lane = threadIdx.x;
+@last@    if (lane == 0)
+        out[0] = @result@;
 }
 """
 WHOLE_FEW = """__global__ void k_@key@_few(@given@float *out, int64_t N)
@@ -109,7 +111,7 @@ class Text:
     """Of the values of a group, in one loop or between the loops: expressions, and lines that stand in front of them."""
 
     def __init__(self, body, index, indent):
-        self.body, self.index, self.indent, self.lines, self.known = body, index, indent, [], {}
+        self.body, self.index, self.indent, self.lines, self.known, self.temps = body, index, indent, [], {}, {}
 
     def temp(self, text):
         name = "t%d" % self.body.n_temps
@@ -126,14 +128,18 @@ class Text:
             self.known[name] = self.made(name, self.body.op(name), self.body.kinds[name])
         return self.known[name]
 
-    def operand(self, name, kind, n_uses):
+    def operand(self, name, kind, n_uses, is_guarded=False):
+        """is_guarded: in one arm of a choice, where a load would stand in the way of whole vectors."""
         text = self.value(name, kind)
-        if re.match(r"\w+(\[[^\[\]]*\])?$", text):
+        if re.match(r"\w+$" if is_guarded else r"\w+(\[[^\[\]]*\])?$", text):
             return text
-        if n_uses == 1 and is_float(text) and self.body.n_users(name) == 1:
+        if n_uses == 1 and not is_guarded and is_float(text) and self.body.n_users(name) == 1:
             return "(%s)" % text
-        self.known[name] = self.temp(text)
-        return self.known[name]
+        if name not in self.temps:
+            self.temps[name] = self.temp(text)
+        if name in self.body.kinds:
+            self.known[name] = self.temps[name]
+        return self.temps[name]
 
     def made(self, name, op, kind):
         if op.kind == "lines":
@@ -147,7 +153,7 @@ class Text:
                 " %s %s" % ("*" if word == "g" else "+", weight) for word, weight in zip(op.words[4:], weights))
         text = op.steps[0]
         uses = [len(re.findall(r"\b%s\b" % word, text)) for word in op.words]
-        given = dict(zip(op.words, [self.operand(s, kind, n) for s, n in zip(op.sources, uses)]))
+        given = dict(zip(op.words, [self.operand(s, kind, n, "?" in text) for s, n in zip(op.sources, uses)]))
         text = re.sub(r"\b[%s]\b" % op.words, lambda m: given[m.group()], text)
         for step in op.steps[1:]:
             is_plain = len(re.findall(r"\bx\b", step)) == 1 and is_float(text)
@@ -215,9 +221,14 @@ class Body:
             self.out.append("    %s %s = %s;\n" % (kind, name, start))
         statements = text.lines + ["        %s;\n" % change for _, _, _, change, _ in folds]
         self.put_loop(statements)
-        for (name, kind, _, change, _), how in zip(folds, self.hows):
-            if self.is_block:
-                self.out.append("    %s = %sn_block(%s, '%s');\n" % (name, "(float)" if kind == "float" else "", name, how))
+        for (name, kind, _, _, _), how in zip(folds, self.hows):
+            self.put_block(name, kind, how)
+
+    def put_block(self, name, kind, how):
+        """What all threads of a block have together."""
+        how = how if how in "<>*" else "+"
+        if self.is_block:
+            self.out.append("    %s = %sn_block(%s, '%s');\n" % (name, "(float)" if kind == "float" else "", name, how))
 
     def put_loop(self, statements):
         self.out.append("    %s%s\n%s%s" % (self.head, " {" if len(statements) > 1 else "", "".join(statements),
@@ -230,6 +241,7 @@ class Body:
         change = {"*": "s0 *= parts[i]", ">": "s0 = fmaxf(s0, parts[i])", "<": "s0 = fminf(s0, parts[i])"}.get(how, "s0 += parts[i]")
         self.out.append("    %s s0 = %s;\n" % (kind, STARTS.get(how, "0")))
         self.put_loop(["        %s;\n" % change])
+        self.put_block("s0", kind, how)
         self.put_result(fold, worth_of(how, "s0"))
         self.put_results(1)
         return kind
@@ -247,7 +259,7 @@ class Body:
         for m, how, source in todo:
             is_share = self.op(m).kind != "fold"
             folds.append(self.share_fold(m, how, source, text) if is_share and how != ">" else self.fold(how, source, text))
-            self.hows.append(how if how in "<>*" else "+")
+            self.hows.append(how)
         if folds:
             self.loop(folds, text)
         for (m, how, _), (name, _, _, _, worth) in zip([] if is_open else todo, folds):
@@ -373,12 +385,12 @@ def whole_fold(group, key, output):
     fold = next(m for m in group.members if group.known.op(m).kind == "fold")
     parts = Body(group, arguments, "for (int64_t i = thread; i < N; i += %d)" % PARTS)
     parts.put_folds(1, is_open=True)
-    last = Body(group, arguments, "for (int i = 0; i < %d; i++)" % PARTS)
+    last = Body(group, arguments, "for (int i = lane; i < %d; i += blockDim.x)" % PARTS, True)
     kind = last.put_last(fold)
     late = [b for b in group.bases() if any(b in group.known.op(m).sources for m in group.members if group.kinds[m] != "E" and m != fold)]
     elements = public_size(group.w, group.shape)
     few = "        k_%s_few<<<1, n_threads(N), 0, w->stream>>>(%sc.v, N);\n" % (key, words["passed"])
-    many = ("        k_%s<<<%d, 256, 0, w->stream>>>(%sparts, N);\n        k_%s_last<<<1, 1, 0, w->stream>>>(parts, %sc.v, N);\n" % (
+    many = ("        k_%s<<<%d, 256, 0, w->stream>>>(%sparts, N);\n        k_%s_last<<<1, 1024, 0, w->stream>>>(parts, %sc.v, N);\n" % (
         key, PARTS // 256, words["passed"], key, "".join("%s.v, " % arguments[b] for b in late)))
     has_few, has_parts = elements is None or elements < ALONE, elements is None or elements >= ALONE
     words.update({

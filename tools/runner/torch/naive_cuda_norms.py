@@ -113,22 +113,21 @@ static struct nt n_norm(struct nt x, int64_t len, int64_t ch, int64_t in, const 
     means[m] = first + sum / (double)N;
     squares[m] = square - sum / (double)N * sum;
 }
-__global__ void k_spread(const double *means, const double *squares, float *mean, float *rest, float *by, float eps, int64_t M, int64_t P,
-                         int64_t N, int64_t per)
+__global__ void k_spread(const double *means, const double *squares, float *mean, float *rest, float *by, float eps, int64_t P, int64_t N,
+                         int64_t per)
 {
-    int64_t m = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (m >= M)
-        return;
+    int64_t m = blockIdx.x, lane = threadIdx.x;
     double middle = 0;
-    for (int64_t p = 0; p < P; p++)
+    for (int64_t p = lane; p < P; p += blockDim.x)
         middle += means[m * P + p];
-    middle /= (double)P;
+    middle = n_block(middle, '+') / (double)P;
     double square = 0;
-    for (int64_t p = 0; p < P; p++)
+    for (int64_t p = lane; p < P; p += blockDim.x)
         square += squares[m * P + p] + (means[m * P + p] - middle) * (means[m * P + p] - middle) * (double)N;
+    square = n_block(square, '+');
     float near = (float)middle;
     float scale = (float)(1 / sqrt(square / ((double)P * (double)N) + eps));
-    for (int64_t j = 0; j < per; j++) {
+    for (int64_t j = lane; j < per; j += blockDim.x) {
         mean[m * per + j] = near;
         rest[m * per + j] = (float)(middle - near);
         by[m * per + j] = scale;
@@ -142,9 +141,9 @@ static struct nt n_moments(struct nt x, int64_t len, int64_t per, float eps, str
         P = len % d == 0 ? d : P;
     struct nt c = n_room(2, nd{3, M * per}, w), room = n_room(2, nd{4, M * P}, w);
     double *means = (double *)room.v, *squares = means + M * P;
-    if (w->base) {
+    if (w->base && M > 0) {
         k_moments<<<n_blocks(M * P), 256, 0, w->stream>>>(x.v, means, squares, M * P, len / P);
-        k_spread<<<n_blocks(M), 256, 0, w->stream>>>(means, squares, c.v, c.v + M * per, c.v + 2 * M * per, eps, M, P, len / P, per);
+        k_spread<<<(unsigned)M, n_threads(P), 0, w->stream>>>(means, squares, c.v, c.v + M * per, c.v + 2 * M * per, eps, P, len / P, per);
     }
     return c;
 }

@@ -764,5 +764,5 @@ EPILOGUES = {  # what a pass over the elements may follow at once: where the ker
     "n_linear": [("c[i * N + j]", "b ? sum + b[j] : sum")], "n_product": [("C[i * N + j]", "sum")],
     "n_matmul": [("C[t * M * N + i * N + j]", "sum"), ("c.v[e]", "sum")],
     "n_conv": [("c.v[e]", "sum")], "n_convt": [("c.v[e]", "sum")]}
-NEEDS = {"n_rnn": ["n_block"], "n_reduce": ["n_block"], "n_lines": ["n_block"], "n_norm": ["n_block"], "n_matmul": ["n_wide"], "n_expand": ["n_wide"], "n_conv": ["n_lift"], "n_convt": ["n_lift"],
+NEEDS = {"n_rnn": ["n_block"], "n_reduce": ["n_block"], "n_lines": ["n_block"], "n_norm": ["n_block"], "n_moments": ["n_block"], "n_matmul": ["n_wide"], "n_expand": ["n_wide"], "n_conv": ["n_lift"], "n_convt": ["n_lift"],
          "n_pool": ["n_lift"], "n_adaptive": ["n_lift"]}
