@@ -270,12 +270,12 @@ const char *hone_cuda_tunable(const struct hone_coder_input *in, const char *ste
 }
 
 static const struct {
-    const char *op, *name, *combine, *words;
+    const char *op, *name, *column, *combine, *words;
 } group_ops[] = {
-    {"+", "group_sum", "value + other", "sum"},
-    {"*", "group_product", "value * other", "product"},
-    {"max", "group_max", "other > value ? other : value", "greatest"},
-    {"min", "group_min", "other < value ? other : value", "least"},
+    {"+", "group_sum", "column_sum", "value + other", "sum"},
+    {"*", "group_product", "column_product", "value * other", "product"},
+    {"max", "group_max", "column_max", "other > value ? other : value", "greatest"},
+    {"min", "group_min", "column_min", "other < value ? other : value", "least"},
 };
 
 static const char group_sync[] =
@@ -336,6 +336,45 @@ const char *hone_cuda_group_helper(const struct hone_coder_input *in, const char
         "    return value;\n"
         "}\n",
         group_ops[i].words, name, group_ops[i].combine, group_ops[i].combine);
+}
+
+const char *hone_cuda_column_name(const char *op)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(group_ops); i++)
+        if (strcmp(group_ops[i].op, op) == 0)
+            return group_ops[i].column;
+    return "";
+}
+
+const char *hone_cuda_column_helper(const struct hone_coder_input *in, const char *op)
+{
+    const char *name = hone_cuda_column_name(op);
+    size_t i = 0;
+    while (i < HONE_COUNTOF(group_ops) && strcmp(group_ops[i].op, op) != 0)
+        i++;
+    if (i == HONE_COUNTOF(group_ops) ||
+        strstr(in->tree->source, hone_pool_printf(in->pool, "%s(", name)))
+        return "";
+    return hone_pool_printf(
+        in->pool,
+        "/* Every thread of a block of COLUMNS by LANES gets the %s of its column's values. The\n"
+        " * order is fixed. */\n"
+        "template <int COLUMNS, int LANES, typename T> __device__ T %s(T value)\n"
+        "{\n"
+        "    if constexpr (LANES > 1) {\n"
+        "        __shared__ T parts[LANES][COLUMNS];\n"
+        "        __syncthreads();\n"
+        "        parts[threadIdx.y][threadIdx.x] = value;\n"
+        "        __syncthreads();\n"
+        "        value = parts[0][threadIdx.x];\n"
+        "        for (int lane = 1; lane < LANES; lane++) {\n"
+        "            const T other = parts[lane][threadIdx.x];\n"
+        "            value = %s;\n"
+        "        }\n"
+        "    }\n"
+        "    return value;\n"
+        "}\n",
+        group_ops[i].words, name, group_ops[i].combine);
 }
 
 const char *hone_cuda_vector_helper(const struct hone_coder_input *in)

@@ -9,6 +9,7 @@
 #include "agents/source/cuda_kernel.h"
 #include "agents/planner/features.h"
 #include "tests/unit/agents/cuda_batched.h"
+#include "tests/unit/agents/cuda_columns.h"
 #include "tests/unit/agents/cuda_relatives.h"
 #include "tests/unit/agents/cuda_strangers.h"
 
@@ -139,6 +140,9 @@ static struct kernel_case cases[] = {
      3},
     {"window_planes", window_planes_text, 1e-6, {{A, B, OUT, 3, 4, 33, 35}}, 1},
     BATCHED_CASES,
+    {"column_norm", column_norm_text, 2e-5, {{A, B, OUT, 3, 40, 51}, {A, B, OUT, 1, 1, 1}}, 2},
+    {"column_sums", column_sums_text, 1e-5, {{A, OUT, 300, 70}, {A, OUT, 3, 129}}, 2},
+    {"column_shares", column_shares_text, 2e-5, {{A, OUT, 3, 40, 51}, {A, OUT, 2, 5, 1}}, 2},
     {"count_flat", count_flat_text, 1e-6, {{A, B, OUT, 5, 7, 11}, {A, B, OUT, 1, 1, 300}}, 2},
 };
 
@@ -161,6 +165,10 @@ static const char *const chains[][7] = {
     {"spmv_csr", "cuda_row_lanes", "cuda_restrict", "cuda_unroll"},
     {"attention_causal", "cuda_flash", "cuda_restrict"},
     {"one_thread", "cuda_grid_reduce", "cuda_row_lanes", "cuda_vector"},
+    {"column_norm", "cuda_row_lanes", "cuda_restrict", "cuda_unroll"},
+    {"column_sums", "cuda_row_lanes", "cuda_unroll"},
+    {"column_shares", "cuda_row_lanes", "cuda_restrict"},
+    {"column_shares", "cuda_online_softmax", "cuda_row_lanes", "cuda_fast_math"},
     /* what is not written as the packs are goes through the normal form */
     {"nt_flat", "cuda_tensor_tile"},
     {"nt_locals", "cuda_tensor_tile"},

@@ -8,6 +8,7 @@ import torch
 import torch.fx
 
 import naive_cuda
+from naive_cuda_shapes import noted, noted_pass, sizes_of
 from naive_layers import layer
 from naive_losses import einsum, loss, loss_module
 from naive_parts import BASE, NEEDS, PARTS
@@ -72,7 +73,7 @@ class Writer:
         self.pack, self.trial, self.lines, self.used, self.own, self.n, self.temps = pack, trial, [], [], {}, 0, []
         self.device_lines, self.device_own, self.made_at, self.views, self.passes = [], {}, {}, {}, {}
         self.steps, self.results = {}, []
-        self.state, self.ranks = {}, {}
+        self.state, self.ranks, self.shapes, self.ops, self.seen, self.before = {}, {}, {}, {}, {}, {}
         for name, key in pack.record["state"].items():
             self.state.update({key: name} if isinstance(key, str) else {})
         self.n_parts = 0
@@ -80,6 +81,7 @@ class Writer:
         for name, tensor in pack.inputs.items():
             if tensor["dtype"] not in READ:
                 raise Refused("no naive kernel: input %s is %s" % (name, tensor["dtype"]))
+            self.shapes["m_" + name] = sizes_of(pack, tensor["shape"])
             if tensor["dtype"] != "float32":
                 self.widen(name, tensor)
                 continue
@@ -113,6 +115,7 @@ class Writer:
 
     def own_state(self, key, name, shape, at):
         """A tensor of the state that stands with others in one input."""
+        self.shapes["m_" + self.state[key]] = tuple(map(str, shape))
         self.add("    struct nt m_%s = {.r = %d, .d = {%s}, .v = (float *)(uintptr_t)(%s + %d)}; /* %s */" % (
             self.state[key], len(shape), ", ".join(map(str, shape)) or "0", name, at, key))
 
@@ -135,22 +138,26 @@ class Writer:
         self.use(part)
         if part == "n_view":
             self.views["v%d" % self.n] = args[0]
-        return self.fresh("%s(%s)" % (part, ", ".join(str(a) for a in args)), rank)
+        value = self.fresh("%s(%s)" % (part, ", ".join(str(a) for a in args)), rank)
+        noted(self, value, part, args)
+        return value
 
     def convolved(self, n, groups, rank, *args):
         """On a device one of three dimensions has a kernel of its own."""
         self.use("n_conv")
         arguments = "(%s)" % ", ".join(str(a) for a in args + (groups,))
-        if n < 3 or groups != 1:
-            return self.fresh("n_conv" + arguments, rank)
-        self.use("n_conv3")
-        return self.fresh("n_conv" + arguments, rank, "n_conv3" + arguments)
+        has_own = n == 3 and groups == 1
+        if has_own:
+            self.use("n_conv3")
+        value = self.fresh("n_conv" + arguments, rank, "n_conv3" + arguments if has_own else None)
+        noted(self, value, "n_conv", args + (groups,))
+        return value
 
     def tensor(self, value):
         if isinstance(value, T):
             return value
         self.use("n_scalar")
-        return self.fresh("n_scalar(%s)" % (value.text if isinstance(value, C) else c_float(value)), 0)
+        return self.call("n_scalar", 0, value.text if isinstance(value, C) else c_float(value))
 
     def mapped(self, expression, value):
         """A pass over the elements; behind another one it becomes a part of it."""
@@ -182,6 +189,7 @@ class Writer:
         self.device_own[known] = (naive_cuda.binary if is_two else naive_cuda.mapped)(key[2:], steps)
         value = self.fresh("%s(%s)" % (key, ", ".join(t.name for t in tensors)), rank)
         self.passes[value.name], self.steps[key] = (steps, tensors), steps
+        noted_pass(self, value, steps, tensors)
         return value
 
     def body(self, lines):
@@ -212,7 +220,9 @@ class Writer:
         given = ", ".join("struct nt a%d" % i for i in range(len(tensors)))
         self.own[known] = "static struct nt %s(%s)\n{\n%s\n}\n" % (key, given, "\n".join(lines))
         self.device_own[known] = on_device(key[2:])
-        return self.fresh("%s(%s)" % (key, ", ".join(t.name for t in tensors)), rank)
+        value = self.fresh("%s(%s)" % (key, ", ".join(t.name for t in tensors)), rank)
+        noted(self, value, key, [])
+        return value
 
     @staticmethod
     def known(text):
@@ -580,6 +590,7 @@ class Writer:
         self.add("    static const float %s_v[] = {%s};\n    struct nt %s = {.r = %d, .d = {%s}, .v = (float *)(uintptr_t)%s_v};"
                  % (name, values, name, tensor.dim(), ", ".join(map(str, tensor.shape)) or "0", name),
                  naive_cuda.constant(name, values, tensor.shape))
+        self.shapes[name] = tuple(map(str, tensor.shape))
         return T(name, tensor.dim())
 
     def pieces(self, name, x, rest, more):

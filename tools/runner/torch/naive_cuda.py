@@ -2,14 +2,20 @@
 # The naive CUDA kernel of a traced module: the same calls as in C (naive.py), of functions that launch (naive_cuda_parts.py).
 import re
 
-from naive_cuda_parts import BASE, EPILOGUES, NEEDS, PARTS
+from naive_cuda_folds import join_folds
+from naive_cuda_norms import NORMS
+from naive_cuda_parts import BASE, EPILOGUES, NEEDS
+from naive_cuda_parts import PARTS as PLAIN
 
+PARTS = {**PLAIN, **NORMS}
 HEADS = {"float16": "#include <cuda_fp16.h>\n", "bfloat16": "#include <cuda_bf16.h>\n"}
 READ = {"float16": ("__half", "__half2float(%s)", "__float2half_rn(%s)"), "bool": ("unsigned char", "(float)(%s != 0)", "%s != 0"),
         "bfloat16": ("__nv_bfloat16", "__bfloat162float(%s)", "__float2bfloat16_rn(%s)"), "float32": ("float", "%s", "%s"),
         "float64": ("double", "(float)%s", "(double)%s"), "uint8": ("unsigned char", "(float)%s", "(unsigned char)%s"),
         **{k: (k + "_t", "(float)%s", "(" + k + "_t)%s") for k in ("int8", "int16", "int32", "int64")}}
 EACH = "    int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;\n    if (e >= %s)\n        return;\n"
+HELPERS = ["n_wide", "n_block", "n_moments"]
+NAMES = {"n_wide": ["n_wide", "n_from"], "n_block": ["n_block", "n_threads", "n_grid"]}  # what a part is that has no call of its own
 LAUNCH = "    if (w->base)\n        %s<<<n_blocks(n_count(%s)), 256, 0, w->stream>>>(%s);\n"
 
 
@@ -77,9 +83,12 @@ def constant(name, values, shape):
                 name, values, name, len(shape), ", ".join(map(str, shape)), name, name, name))
 
 
-def used_parts(used):
+def used_parts(used, text):
+    """The functions that the text names, and those that they need."""
     found = []
-    for name in used:
+    for name in used + HELPERS:
+        if not re.search(r"\b(%s)\(" % "|".join(NAMES.get(name, [name])), text):
+            continue
         found += [part for part in NEEDS.get(name, []) + [name] if part not in found]
     return "".join(PARTS[name] for name in found)
 
@@ -125,7 +134,8 @@ def text(w, pack, result):
     types = {t["dtype"] for _, t in inputs + outputs}
     lines, end = list(w.device_lines), []
     joined = join_epilogues(w, lines)
-    calls = "\n".join(lines)
+    joined += join_folds(w, lines)
+    calls = "\n".join(lines + list(w.before.values()))
     own = [joined] + [text for known, text in w.device_own.items() if known.startswith("in ") or w.key_of(known) + "(" in calls]
     for (name, tensor), value in zip(outputs, result):
         kept, _, written = READ[tensor["dtype"]]
@@ -136,9 +146,11 @@ def text(w, pack, result):
         own.append("__global__ void k_out_%s(struct nt a, %s *y)\n{\n%s    y[e] = %s;\n}\n" % (
             name, kept, EACH % "n_count(a)", written % "a.v[e]"))
         end.append((LAUNCH % ("k_out_" + name, value.name, "%s, %s" % (value.name, name))).rstrip("\n"))
+    for name, first in w.before.items():
+        lines[w.made_at[name]] = first + "\n" + lines[w.made_at[name]]
     given = parameters(pack, READ)
     names = ", ".join([name for name, _ in inputs + outputs] + list(pack.scalars) + list(pack.axes))
-    parts = used_parts([part for part in w.used if part not in EPILOGUES or part + "(" in calls])
+    parts = used_parts(w.used, calls + "".join(own))
     return ("%s%s%s%s\nstatic void n_module(%s, struct nw *w)\n{\n%s\n}\n\n"
             "extern \"C\" void %s(%s, cudaStream_t stream)\n{\n    void *base = nullptr;\n    struct nw work = {nullptr, 0, nullptr, stream};\n"
             "    n_module(%s, &work);\n    cudaMallocAsync(&base, (size_t)work.used + 256, stream);\n"

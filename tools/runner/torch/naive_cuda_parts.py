@@ -103,6 +103,10 @@ static __host__ __device__ int64_t n_from(struct nt a, struct nt c, int64_t i)
     }
     return parts[0];
 }
+static __host__ __device__ unsigned n_grid(int64_t n)
+{
+    return n > 0 ? (unsigned)n : 1;
+}
 static __host__ __device__ unsigned n_threads(int64_t n) // of a block that reads n values
 {
     return n >= 4096 ? 1024 : n >= 128 ? 128 : 32;
@@ -216,93 +220,19 @@ static struct nt n_linear(struct nt x, struct nt weight, const float *b, struct 
     if (threadIdx.x == 0)
         c.v[blockIdx.x] = (float)(kind == 'm' ? s / (double)over : kind == 'q' ? sqrt(s) : s);
 }
-__global__ void k_row_sums(const float *x, float *y, double by, int64_t M, int64_t N)
-{
-    int64_t m = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (m >= M)
-        return;
-    double sum = 0;
-    for (int64_t i = 0; i < N; i++)
-        sum += x[m * N + i];
-    y[m] = (float)(sum * by);
-}
-__global__ void k_column_sums(const float *x, float *y, double by, int64_t M, int64_t N, int64_t in)
-{
-    int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (e >= M)
-        return;
-    double sum = 0;
-    for (int64_t i = 0; i < N; i++)
-        sum += x[(e / in * N + i) * in + e % in];
-    y[e] = (float)(sum * by);
-}
 static struct nt n_reduce(struct nt a, int mask, int keep, char kind, struct nw *w)
 {
     struct nd d = {};
-    int64_t r = 0, over = 1, in = 1;
+    int64_t r = 0, over = 1;
     for (int64_t i = 0; i < a.r; i++) {
         int is_over = mask >> i & 1;
         over *= is_over ? a.d[i] : 1;
-        in = is_over ? 1 : in * a.d[i];
         if (!is_over || keep)
             d.v[r++] = is_over ? 1 : a.d[i];
     }
     struct nt c = n_room(r, d, w);
-    bool is_sum = (kind == '+' || kind == 'm') && (mask & (mask - 1)) == 0 && n_count(c) >= 256; // over one dimension
-    double by = kind == 'm' ? 1 / (double)over : 1;
-    if (w->base && is_sum && in == 1)
-        k_row_sums<<<n_blocks(n_count(c)), 256, 0, w->stream>>>(a.v, c.v, by, n_count(c), over);
-    else if (w->base && is_sum)
-        k_column_sums<<<n_blocks(n_count(c)), 256, 0, w->stream>>>(a.v, c.v, by, n_count(c), over, in);
-    else if (w->base)
+    if (w->base)
         k_reduce<<<(unsigned)n_count(c), n_threads(over), 0, w->stream>>>(a, mask, c, over, kind);
-    return c;
-}
-""",
-    "n_lines": r"""__global__ void k_lines(struct nt a, int64_t len, int64_t in, char kind, struct nt c)
-{
-    int64_t at = blockIdx.x / in * len * in + blockIdx.x % in;
-    double most = -INFINITY, sum = kind == '*';
-    if (kind == '+' || kind == '*') {
-        for (int64_t i = 0; i < len && threadIdx.x == 0; i++) {
-            sum = kind == '*' ? sum * a.v[at + i * in] : sum + a.v[at + i * in];
-            c.v[at + i * in] = (float)sum;
-        }
-        return;
-    }
-    for (int64_t i = threadIdx.x; i < len; i += blockDim.x)
-        most = a.v[at + i * in] > most ? a.v[at + i * in] : most;
-    most = n_block(most, '>');
-    for (int64_t i = threadIdx.x; i < len; i += blockDim.x)
-        sum += exp(a.v[at + i * in] - most);
-    sum = n_block(sum, '+');
-    for (int64_t i = threadIdx.x; i < len; i += blockDim.x)
-        c.v[at + i * in] = (float)(kind == 's' ? exp(a.v[at + i * in] - most) / sum : a.v[at + i * in] - most - log(sum));
-}
-__global__ void k_softmax(const float *x, float *y, int64_t M, int64_t N)
-{
-    int64_t m = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (m >= M)
-        return;
-    float most = x[m * N];
-    for (int64_t i = 1; i < N; i++)
-        most = fmaxf(most, x[m * N + i]);
-    double sum = 0;
-    for (int64_t i = 0; i < N; i++)
-        sum += expf(x[m * N + i] - most);
-    for (int64_t i = 0; i < N; i++)
-        y[m * N + i] = (float)(expf(x[m * N + i] - most) / sum);
-}
-static struct nt n_lines(struct nt a, int64_t dim, char kind, struct nw *w)
-{
-    struct nt c = n_room(a.r, n_sizes(a), w);
-    int64_t in = 1, len = a.d[dim];
-    for (int64_t i = dim + 1; i < a.r; i++)
-        in *= a.d[i];
-    if (w->base && kind == 's' && in == 1)
-        k_softmax<<<n_blocks(n_count(a) / len), 256, 0, w->stream>>>(a.v, c.v, n_count(a) / len, len);
-    else if (w->base)
-        k_lines<<<(unsigned)(n_count(a) / len), n_threads(len), 0, w->stream>>>(a, len, in, kind, c);
     return c;
 }
 """,
@@ -412,63 +342,6 @@ static struct nt n_adaptive(struct nt x, struct nd o, struct nw *w)
     if (w->base)
         k_adaptive<<<n_blocks(n_count(c)), 256, 0, w->stream>>>(x, c);
     return n_drop(c, rank);
-}
-""",
-    "n_batchnorm": r"""__global__ void k_batchnorm(struct nt x, struct nt mean, struct nt var, const float *g, const float *b, float eps, struct nt c)
-{
-    int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = n_count(x), in = n / (x.d[0] * x.d[1]);
-    if (e >= n)
-        return;
-    int64_t f = e / in % x.d[1];
-    float y = (x.v[e] - mean.v[f]) / sqrtf(var.v[f] + eps);
-    c.v[e] = y * (g ? g[f] : 1) + (b ? b[f] : 0);
-}
-static struct nt n_batchnorm(struct nt x, struct nt mean, struct nt var, const float *g, const float *b, float eps, struct nw *w)
-{
-    struct nt c = n_room(x.r, n_sizes(x), w);
-    if (w->base)
-        k_batchnorm<<<n_blocks(n_count(c)), 256, 0, w->stream>>>(x, mean, var, g, b, eps, c);
-    return c;
-}
-""",
-    "n_norm": r"""__global__ void k_norm(struct nt x, int64_t len, int64_t ch, int64_t in, const float *g, const float *b, float eps, struct nt c)
-{
-    int64_t first = blockIdx.x * len;
-    double mean = 0, var = 0;
-    for (int64_t i = threadIdx.x; i < len; i += blockDim.x)
-        mean += x.v[first + i];
-    mean = n_block(mean, '+') / (double)len;
-    for (int64_t i = threadIdx.x; i < len; i += blockDim.x)
-        var += (x.v[first + i] - mean) * (x.v[first + i] - mean);
-    double by = 1 / sqrt(n_block(var, '+') / (double)len + eps);
-    for (int64_t i = first + threadIdx.x; i < first + len; i += blockDim.x) {
-        int64_t f = i / in % ch;
-        c.v[i] = (float)((x.v[i] - mean) * by) * (g ? g[f] : 1) + (b ? b[f] : 0);
-    }
-}
-__global__ void k_layernorm(const float *x, const float *g, const float *b, float *y, float eps, int64_t M, int64_t N)
-{
-    int64_t m = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (m >= M)
-        return;
-    double mean = 0, var = 0;
-    for (int64_t i = 0; i < N; i++)
-        mean += x[m * N + i];
-    mean /= (double)N;
-    for (int64_t i = 0; i < N; i++)
-        var += (x[m * N + i] - mean) * (x[m * N + i] - mean);
-    double by = 1 / sqrt(var / (double)N + eps);
-    for (int64_t i = 0; i < N; i++)
-        y[m * N + i] = (float)((x[m * N + i] - mean) * by) * (g ? g[i] : 1) + (b ? b[i] : 0);
-}
-static struct nt n_norm(struct nt x, int64_t len, int64_t ch, int64_t in, const float *g, const float *b, float eps, struct nw *w)
-{
-    struct nt c = n_room(x.r, n_sizes(x), w); // groups of len values; weights by (i / in) % ch
-    if (w->base && in == 1 && ch == len && n_count(x) / len >= 256)
-        k_layernorm<<<n_blocks(n_count(x) / len), 256, 0, w->stream>>>(x.v, g, b, c.v, eps, n_count(x) / len, len);
-    else if (w->base)
-        k_norm<<<(unsigned)(n_count(x) / len), n_threads(len), 0, w->stream>>>(x, len, ch, in, g, b, eps, c);
-    return c;
 }
 """,
     "n_permute": r"""__global__ void k_permute(struct nt a, struct nd from, struct nt c)
@@ -812,4 +685,5 @@ EPILOGUES = {  # what a pass over the elements may follow at once: where the ker
     "n_matmul": [("C[t * M * N + i * N + j]", "sum"), ("c.v[e]", "sum")],
     "n_conv": [("c.v[e]", "sum"), ("c[e]", "sum")], "n_conv3": [("c[e]", "sum")], "n_convt": [("c.v[e]", "sum")]}
 PARTS.update(CONVOLUTIONS)
-NEEDS = {"n_rnn": ["n_block"], "n_reduce": ["n_block"], "n_lines": ["n_block"], "n_norm": ["n_block"]}
+NEEDS = {"n_rnn": ["n_block"], "n_reduce": ["n_block"], "n_lines": ["n_block"], "n_norm": ["n_block"], "n_moments": ["n_block"], "n_matmul": ["n_wide"], "n_expand": ["n_wide"], "n_conv": ["n_lift"], "n_convt": ["n_lift"],
+         "n_pool": ["n_lift"], "n_adaptive": ["n_lift"]}

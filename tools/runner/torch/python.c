@@ -24,6 +24,10 @@ HONE_EMBED(hone_torch_parts_text, "tools/runner/torch/naive_parts.py");
 HONE_EMBED(hone_torch_cuda_text, "tools/runner/torch/naive_cuda.py");
 HONE_EMBED(hone_torch_cuda_parts_text, "tools/runner/torch/naive_cuda_parts.py");
 HONE_EMBED(hone_torch_cuda_conv_text, "tools/runner/torch/naive_cuda_conv.py");
+HONE_EMBED(hone_torch_cuda_norms_text, "tools/runner/torch/naive_cuda_norms.py");
+HONE_EMBED(hone_torch_cuda_shapes_text, "tools/runner/torch/naive_cuda_shapes.py");
+HONE_EMBED(hone_torch_cuda_groups_text, "tools/runner/torch/naive_cuda_groups.py");
+HONE_EMBED(hone_torch_cuda_folds_text, "tools/runner/torch/naive_cuda_folds.py");
 HONE_EMBED(hone_torch_model_text, "tools/runner/torch/model.py");
 HONE_EMBED(hone_torch_forms_text, "tools/runner/torch/forms.py");
 HONE_EMBED(hone_torch_form_flashinfer_text, "tools/runner/torch/form_flashinfer.py");
@@ -164,6 +168,10 @@ int hone_python_put_worker(const char *folder, struct hone_err *err)
                  {"naive_cuda.py", hone_torch_cuda_text},
                  {"naive_cuda_parts.py", hone_torch_cuda_parts_text},
                  {"naive_cuda_conv.py", hone_torch_cuda_conv_text},
+                 {"naive_cuda_norms.py", hone_torch_cuda_norms_text},
+                 {"naive_cuda_shapes.py", hone_torch_cuda_shapes_text},
+                 {"naive_cuda_groups.py", hone_torch_cuda_groups_text},
+                 {"naive_cuda_folds.py", hone_torch_cuda_folds_text},
                  {"model.py", hone_torch_model_text},
                  {"forms.py", hone_torch_forms_text},
                  {"form_leetgpu.py", hone_torch_form_leetgpu_text},

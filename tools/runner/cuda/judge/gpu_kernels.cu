@@ -232,52 +232,48 @@ static __device__ __forceinline__ u64 element_bits(i64 bytes, u64 base, i64 i)
 #define GRID_START ((i64)blockIdx.x * (i64)blockDim.x + (i64)threadIdx.x)
 #define GRID_STEP  ((i64)gridDim.x * (i64)blockDim.x)
 
+/* What each thread of a block has becomes one value, the same in every thread, by way of
+ * FOLD_LANES parts. Two barriers: who writes a room again has passed one that all readers of it
+ * came to later. */
+#define FOLD_LANES 16
+#define FOLD(value, with)                                                                          \
+    __shared__ decltype(value) room[HONE_K_THREADS], part[FOLD_LANES];                             \
+    u32 t = threadIdx.x;                                                                           \
+    room[t] = value;                                                                               \
+    __syncthreads();                                                                               \
+    for (u32 k = t + FOLD_LANES; t < FOLD_LANES && k < blockDim.x; k += FOLD_LANES)                \
+        value = with(value, room[k]);                                                              \
+    if (t < FOLD_LANES)                                                                            \
+        part[t] = value;                                                                           \
+    __syncthreads();                                                                               \
+    value = part[0];                                                                               \
+    for (u32 k = 1; k < FOLD_LANES; k++)                                                           \
+        value = with(value, part[k]);                                                              \
+    return value
+
+template <typename T> static __device__ __forceinline__ T sum_of(T a, T b)
+{
+    return a + b;
+}
+
+template <typename T> static __device__ __forceinline__ T larger_of(T a, T b)
+{
+    return a > b ? a : b;
+}
+
 static __device__ u64 block_sum(u64 value)
 {
-    __shared__ u64 room[HONE_K_THREADS];
-    u32 t = threadIdx.x;
-    room[t] = value;
-    __syncthreads();
-    for (u32 half = blockDim.x / 2; half > 0; half /= 2) {
-        if (t < half)
-            room[t] += room[t + half];
-        __syncthreads();
-    }
-    u64 all = room[0];
-    __syncthreads();
-    return all;
+    FOLD(value, sum_of);
 }
 
 static __device__ u64 block_max(u64 value)
 {
-    __shared__ u64 room[HONE_K_THREADS];
-    u32 t = threadIdx.x;
-    room[t] = value;
-    __syncthreads();
-    for (u32 half = blockDim.x / 2; half > 0; half /= 2) {
-        if (t < half && room[t + half] > room[t])
-            room[t] = room[t + half];
-        __syncthreads();
-    }
-    u64 all = room[0];
-    __syncthreads();
-    return all;
+    FOLD(value, larger_of);
 }
 
 static __device__ double block_add(double value)
 {
-    __shared__ double room[HONE_K_THREADS];
-    u32 t = threadIdx.x;
-    room[t] = value;
-    __syncthreads();
-    for (u32 half = blockDim.x / 2; half > 0; half /= 2) {
-        if (t < half)
-            room[t] += room[t + half];
-        __syncthreads();
-    }
-    double all = room[0];
-    __syncthreads();
-    return all;
+    FOLD(value, sum_of);
 }
 
 static __device__ void found_add(u64 count, u64 first, u64 at)
