@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads loops over rows that follow from one another (skewed_form.h): first the form of the loops,
+ * then what the columns write and the places that they read, as distances from the written element.
+ * What is not known is no such loop. */
 #include "agents/rewrites/skewed_form.h"
 
 #include <string.h>

@@ -17,6 +17,10 @@ int hone_torch_place(const struct hone_torch_place *what, struct hone_err *err)
         hone_path_join(hone_workspace_dir(what->ws), "tasks", what->name, NULL);
     if (!hone_is_safe_name(what->name))
         return hone_fail_at(err, HONE_E_ARG, "name", "'%.60s' is no task name", what->name);
+    if (hone_task_is_cuda_word(what->name))
+        return hone_fail_at(err, HONE_E_ARG, "name",
+                            "'%s' is a function of CUDA's headers: --name gives another name",
+                            what->name);
     if (hone_file_exists(dir) && !what->is_forced)
         return hone_fail(err, HONE_E_EXISTS,
                          "task '%s' exists already: --force replaces it, --name gives another name",

@@ -265,6 +265,9 @@ struct hone_task {
 int hone_task_load(const char *dir, struct hone_task **ret_task, struct hone_err *err);
 /* May a task, or a tensor, scalar or axis of one, have that name? */
 bool hone_task_is_name(const char *name, bool is_task);
+/* Do headers that nvcc includes by itself declare a function of this name? As extern "C" such a kernel
+ * compiles alone and not in somebody's program. */
+bool hone_task_is_cuda_word(const char *name);
 void hone_task_free(struct hone_task *task); /* NULL is fine */
 void hone_task_free_ptr(struct hone_task **task);
 

@@ -68,6 +68,18 @@ static int check_name(const char *path, const char *name, bool is_task, struct h
     return 0;
 }
 
+bool hone_task_is_cuda_word(const char *name)
+{
+    static const char *const words[] = {
+        "norm",     "rnorm", "norm3d", "rnorm3d", "norm4d", "rnorm4d",   "hypot",  "rhypot",
+        "cbrt",     "rcbrt", "rsqrt",  "lgamma",  "tgamma", "jn",        "yn",     "logb",
+        "scalbn",   "exp2",  "exp10",  "sinpi",   "cospi",  "remainder", "fmod",   "fma",
+        "trunc",    "nan",   "random", "select",  "remove", "rename",    "system", "atoi",
+        "copysign", "expm1", "log10",  "log1p",   "asin",   "acos",      "atan",   "atan2",
+        "sinh",     "cosh",  "erfc",   "erfinv",  "normcdf"};
+    return is_listed(name, words, HONE_COUNTOF(words));
+}
+
 bool hone_task_is_name(const char *name, bool is_task)
 {
     return check_name("", name, is_task, NULL) == 0;
