@@ -200,6 +200,9 @@ static int show(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
     out->build = build_of(target, ctx->pool);
     out->start =
         hone_target_traits(target)->language == HONE_LANGUAGE_CUDA ? start_cuda : start_cpu;
+    if (cuda != NULL && out->start == start_cpu)
+        out->start =
+            hone_pool_printf(ctx->pool, "%s With target cuda this is said for CUDA.", start_cpu);
     out->head.status = "ok";
     out->head.summary = hone_pool_printf(ctx->pool, "%s: %s, %zu public workload%s", task->name,
                                          task->op_type != NULL ? task->op_type : "kernel",

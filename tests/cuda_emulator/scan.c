@@ -268,7 +268,9 @@ static void assembler(struct scanner *s, const char *word, size_t word_len)
     } else if (at_known < n_known) {
         emit_known(out, known_asm[at_known].becomes, open, close);
     } else {
-        emu_printf(&s->ret->errors, "%s(%d): error: inline assembler is not emulated: \"%.60s\"\n",
+        emu_printf(&s->ret->errors,
+                   "%s(%d): error: inline assembler is not emulated (the macro HONE_EMULATED "
+                   "tells this device): \"%.60s\"\n",
                    s->file, s->line, text.at);
     }
     for (; s->at < close; s->at++)

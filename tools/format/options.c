@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Compiler options that a request may name, by target, and what a refusal says. */
 #include "tools/format/options.h"
 
 #include "workspace/base/limits.h"
@@ -182,6 +183,11 @@ int hone_options_check_for(const char *target, const struct hone_strs *flags, st
         HONE_CLEANUP(hone_buf_done) struct hone_buf near = HONE_BUF_INIT;
         if (is_allowed(list, flags->v[i]))
             continue;
+        if (strncmp(flags->v[i], "-D", 2) == 0)
+            return hone_fail_at(err, HONE_E_ARG, "flags",
+                                "compiler option '%.40s' is not allowed; a macro is a tunable: "
+                                "#pragma hone tune(NAME: 1, 2) in the source, and tunables",
+                                flags->v[i]);
         list_near(list, flags->v[i], &near);
         return hone_fail_at(err, HONE_E_ARG, "flags",
                             "compiler option '%.40s' is not allowed; allowed, nearest first: %s",

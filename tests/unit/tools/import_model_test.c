@@ -25,6 +25,10 @@ static int model(void *cookie, const char *folder, struct hone_json **ret, struc
     free(asked->kernel);
     asked->kernel = NULL;
     ck_assert_int_eq(hone_file_read(request, 1 << 20, &asked->request, &len, NULL), 0);
+    if (!hone_file_exists(kernel)) {
+        free(kernel);
+        kernel = hone_path_join(folder, "swap0", "gate.cu", NULL);
+    }
     if (hone_file_exists(kernel))
         ck_assert_int_eq(hone_file_read(kernel, 1 << 20, &asked->kernel, &len, NULL), 0);
     return hone_json_parse(asked->said, strlen(asked->said), ret, err);
@@ -111,7 +115,7 @@ START_TEST(what_is_no_swap_is_refused)
         {"\nSPEC_TEXT = r\"\"\"{\"name\":\"gate\"", HONE_E_NOT_FOUND},
         {"\nSPEC_TEXT = r\"\"\"{\"name\":}\"\"\"\n", HONE_E_NOT_FOUND},
         {"\nSPEC_TEXT = r\"\"\"{\"name\":\"a\",\"device\":\"cuda\",\"record\":{}}\"\"\"",
-         HONE_E_UNSUPPORTED},
+         HONE_E_ARG},
         {"\nSPEC_TEXT = r\"\"\"{\"name\":\"a\",\"device\":\"cpu\",\"source\":\"\"}\"\"\"",
          HONE_E_ARG},
         {"\nSPEC_TEXT = r\"\"\"{\"name\":\"../a\",\"device\":\"cpu\",\"record\":{}}\"\"\"",
@@ -128,6 +132,30 @@ START_TEST(what_is_no_swap_is_refused)
         ck_assert_msg(check(&b, &err) == bad[i].code, "%zu: %s", i, err.message);
     }
     ck_assert_ptr_null(b.asked.request);
+    folder_close(&b);
+}
+END_TEST
+
+/* On a GPU an export compiles itself, so that its source keeps its name; and one for a CPU is none. */
+START_TEST(a_swap_on_a_device)
+{
+    struct folder b;
+    struct hone_err err = HONE_ERR_INIT;
+    folder_open(&b, good);
+    struct hone_model_swap swap = {"blocks.0.gate", b.dir};
+    b.q.swaps = &swap;
+    b.q.n_swaps = 1;
+    b.q.is_on_device = true;
+    put(&b, "gate_model.py", export_text);
+    ck_assert_int_eq(check(&b, &err), HONE_E_ARG);
+    ck_assert_ptr_nonnull(
+        strstr(err.message, "is of a kernel for cpu, and the model runs on cuda"));
+    put(&b, "gate_model.py",
+        "\nSPEC_TEXT = r\"\"\"{\"name\":\"gate\",\"device\":\"cuda\",\"record\":{},"
+        "\"source\":\"int y;\\n\"}\"\"\"\n");
+    ck_assert_msg(check(&b, &err) == 0, "%s", err.message);
+    ck_assert_ptr_nonnull(strstr(b.asked.request, "\"device\":\"cuda\""));
+    ck_assert_str_eq(b.asked.kernel, "int y;\n");
     folder_close(&b);
 }
 END_TEST
@@ -195,5 +223,5 @@ START_TEST(answers_are_not_believed)
 }
 END_TEST
 
-UNIT_MAIN("torch model", an_export_becomes_a_swap, what_is_no_swap_is_refused, swaps_have_a_limit,
-          rows_have_a_limit, answers_are_not_believed)
+UNIT_MAIN("torch model", an_export_becomes_a_swap, what_is_no_swap_is_refused, a_swap_on_a_device,
+          swaps_have_a_limit, rows_have_a_limit, answers_are_not_believed)

@@ -226,8 +226,9 @@ static int wait_answer(struct hone_arena *arena, int64_t deadline_ns, char *ret_
                 hone_min_i64(lengthened(arena, start_ns, limit_ns), arena->job_deadline_ns);
         if (n == 0 && hone_now_ns() >= deadline_ns) {
             give_up(arena);
-            hone_outcome_set(&arena->end, HONE_REASON_TIMEOUT,
-                             "the call did not end in time; it was killed");
+            hone_outcome_set(
+                &arena->end, HONE_REASON_TIMEOUT,
+                "the call did not end in time (call_timeout_ms gives more); it was killed");
             return 0;
         }
         if (n == 0 && arena->n_full_slices < FULL_SLICES)

@@ -317,8 +317,10 @@ static int hear(struct hone_gpu_arm *arm, int64_t deadline_ns, struct hone_gpu_a
             return 0;
         }
         if (n == 0 && hone_now_ns() >= deadline_ns)
-            return set_end(arm, HONE_REASON_TIMEOUT,
-                           "the kernels did not end in time; the device arena was killed");
+            return set_end(
+                arm, HONE_REASON_TIMEOUT,
+                "the kernels did not end in time (call_timeout_ms gives more); the device "
+                "arena was killed");
     }
 }
 
