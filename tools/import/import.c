@@ -45,7 +45,9 @@ const char *hone_torch_name(const char *file, struct hone_pool *pool)
     }
     while (name.len > 0 && name.data[name.len - 1] == '_')
         name.data[--name.len] = '\0';
-    if (name.len == 0 || isdigit((unsigned char)name.data[0])) {
+    bool is_taken = name.len > 0 && digits == 0 &&
+                    (!hone_task_is_name(name.data, true) || hone_task_is_cuda_word(name.data));
+    if (name.len == 0 || isdigit((unsigned char)name.data[0]) || is_taken) {
         HONE_AUTOFREE char *rest = hone_strdup(name.len > 0 ? name.data : "");
         hone_buf_done(&name);
         hone_buf_printf(&name, "torch_%s", rest);

@@ -11,6 +11,7 @@
 #define ROWS_END                                                                                   \
     "for (int64_t j = 0; j <= N; j++)\n"                                                           \
     "    C[j] = prev[j], C[N + 1 + j] = cur[j];\n"                                                 \
+    "free(prev), free(cur);\n"                                                                     \
     "(void)A, (void)B, (void)K;\n"
 #define TEXT(name, body)                                                                           \
     {                                                                                              \

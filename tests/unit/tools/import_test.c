@@ -121,6 +121,10 @@ START_TEST(names_come_from_files)
         {"x/relu/definition.json", "relu"},
         {"a/b/plain.py", "plain"},
         {"123.py", "torch__123"},
+        /* names that mean something in C or in CUDA's headers */
+        {"norm.py", "torch_norm"},
+        {"7_Norm.py", "norm_7"},
+        {"exp.py", "torch_exp"},
     };
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++)
