@@ -31,25 +31,6 @@ static const struct hone_c_term *lead(const struct hone_c_poly *p)
     return &p->terms[i];
 }
 
-static bool divide_term(const struct hone_c_term *a, const struct hone_c_term *b,
-                        struct hone_c_term *ret)
-{
-    *ret = *a;
-    if (b->k == 0 || a->k % b->k != 0)
-        return false;
-    ret->k = a->k / b->k;
-    for (size_t i = 0; i < b->n_factors; i++) {
-        size_t j = 0;
-        while (j < ret->n_factors && (ret->factors[j].decl != b->factors[i].decl ||
-                                      strcmp(ret->factors[j].name, b->factors[i].name) != 0))
-            j++;
-        if (j == ret->n_factors)
-            return false;
-        ret->factors[j] = ret->factors[--ret->n_factors];
-    }
-    return true;
-}
-
 /* index = quotient * by + rest */
 static bool divide(const struct hone_c_poly *index, const struct hone_c_poly *by,
                    struct hone_c_poly *quotient, struct hone_c_poly *rest)
@@ -59,7 +40,7 @@ static bool divide(const struct hone_c_poly *index, const struct hone_c_poly *by
     for (size_t round = 0; round < 2 * HONE_C_MAX_TERMS; round++) {
         struct hone_c_poly part = {.is_known = true, .n = 1};
         size_t i = 0;
-        while (i < rest->n && !divide_term(&rest->terms[i], lead(by), &part.terms[0]))
+        while (i < rest->n && !hone_c_term_over(&rest->terms[i], lead(by), &part.terms[0]))
             i++;
         if (i == rest->n)
             return quotient->is_known && rest->is_known;

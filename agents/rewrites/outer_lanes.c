@@ -161,12 +161,6 @@ static bool is_named(const struct lanes *l, const struct hone_c_node *expr)
     return false;
 }
 
-static const char *plain_type(const struct hone_c_node *var)
-{
-    return strncmp(var->type, "const ", 6) == 0 && !strchr(var->type, '*') ? var->type + 6
-                                                                           : var->type;
-}
-
 /* Is it read behind the next shared loop of its scope, or in one? */
 static bool lives_on(const struct lanes *l, const struct hone_c_node *stmt,
                      const struct hone_c_node *var)
@@ -190,7 +184,7 @@ static void put_local(struct lanes *l, const struct hone_c_node *stmt,
     } else if (init && !hone_c_writes(l->loop->node, var) && is_again(l, init)) {
         l->names[l->n_names++] = var;
     } else if (!outlives) {
-        hone_buf_printf(&l->pending, "%s %s", plain_type(var), var->name);
+        hone_buf_printf(&l->pending, "%s %s", hone_c_value_type(var), var->name);
         if (init)
             hone_buf_printf(&l->pending, " = %s",
                             hone_c_edit_text(&l->edits, init->begin, init->end));
@@ -201,7 +195,7 @@ static void put_local(struct lanes *l, const struct hone_c_node *stmt,
         const char *name =
             hone_fresh_name(l->in, hone_pool_printf(l->in->pool, "%s_lanes", var->name));
         const char *element = hone_pool_printf(l->in->pool, "%s[%s]", name, l->lane);
-        hone_buf_printf(&l->out, "%s %s[%s];\n", plain_type(var), name, l->count);
+        hone_buf_printf(&l->out, "%s %s[%s];\n", hone_c_value_type(var), name, l->count);
         if (init)
             hone_buf_printf(&l->pending, "%s = %s;\n", element,
                             hone_c_edit_text(&l->edits, init->begin, init->end));
@@ -214,7 +208,7 @@ static void put_local(struct lanes *l, const struct hone_c_node *stmt,
 static void put_name(struct lanes *l, const struct hone_c_node *var)
 {
     const struct hone_c_node *init = init_of(var);
-    hone_buf_printf(&l->out, "%s %s = %s;\n", plain_type(var), var->name,
+    hone_buf_printf(&l->out, "%s %s = %s;\n", hone_c_value_type(var), var->name,
                     hone_c_edit_text(&l->edits, init->begin, init->end));
 }
 
@@ -351,8 +345,8 @@ static bool is_steady(const struct lanes *l, const struct hone_c_loop *loop,
 /* Two places of one array that are certainly not the same element. */
 static bool is_apart(const struct hone_c_access *a, const struct hone_c_access *b)
 {
-    struct hone_c_poly d = hone_c_poly_sum(&a->index, &b->index, -1);
-    return d.is_known && d.n == 1 && d.terms[0].n_factors == 0 && d.terms[0].k != 0;
+    int64_t d;
+    return hone_c_poly_distance(&a->index, &b->index, &d) && d != 0;
 }
 
 /* May the access be held, as far as the others in the loop are concerned? */
@@ -411,7 +405,7 @@ static size_t hold(struct lanes *l, const struct hone_c_loop *loop, struct held 
         const char *stem = hone_pool_printf(l->in->pool, "%s_held", all[i].root->name);
         size_t before = n_held, k = find_held(l, ret, &n_held, text, stem);
         if (n_held > before) {
-            hone_buf_printf(&l->out, "%s %s[%s];\n", plain_type(all[i].node), ret[k].name,
+            hone_buf_printf(&l->out, "%s %s[%s];\n", hone_c_value_type(all[i].node), ret[k].name,
                             l->count);
             hone_buf_printf(&l->pending, "%s[%s] = %s;\n", ret[k].name, l->lane, text);
         }
@@ -438,8 +432,8 @@ static void read_uniform(struct lanes *l, const struct hone_c_loop *loop)
         const char *stem = hone_pool_printf(l->in->pool, "%s_all", a->root->name);
         size_t before = n_done, k = find_held(l, done, &n_done, text, stem);
         if (n_done > before)
-            hone_buf_printf(&l->out, "const %s %s = %s;\n", plain_type(a->node), done[k].name,
-                            text);
+            hone_buf_printf(&l->out, "const %s %s = %s;\n", hone_c_value_type(a->node),
+                            done[k].name, text);
         hone_c_replace(&l->edits, a->node->begin, a->node->end, done[k].name);
     }
 }
@@ -501,7 +495,8 @@ static const char *row_element(const struct lanes *l, const struct packed *p)
 static void put_row(struct lanes *l, const struct packed *p, const struct hone_c_access *a)
 {
     const struct hone_c_node *node = p->along->node;
-    hone_buf_printf(&l->out, "%s %s[" PACKED "][%s];\n", plain_type(a->node), p->name, l->count);
+    hone_buf_printf(&l->out, "%s %s[" PACKED "][%s];\n", hone_c_value_type(a->node), p->name,
+                    l->count);
     hone_buf_printf(&l->out, "%s{\n",
                     hone_pool_strndup(l->in->pool, l->in->tree->source + node->begin,
                                       node->body->begin - node->begin));

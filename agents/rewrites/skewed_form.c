@@ -6,12 +6,6 @@
 
 #include <string.h>
 
-const char *hone_skew_type(const struct hone_c_node *node)
-{
-    bool is_const = strncmp(node->type, "const ", 6) == 0 && !strchr(node->type, '*');
-    return is_const ? node->type + 6 : node->type;
-}
-
 /* The loop right inside, where there is one alone and it is a statement of the body. */
 static const struct hone_c_loop *only_inner(const struct hone_coder_input *in,
                                             const struct hone_c_loop *rows)
@@ -46,13 +40,8 @@ static bool is_plain_body(const struct hone_skew *s)
         if (!is_known ||
             (n->kind == HONE_C_FOR && n != s->columns->node && !hone_skew_is_in_swap(s, n)))
             return false;
-        for (const struct hone_c_node *arg = n->kind == HONE_C_CALL && n->first ? n->first->next
-                                                                                : NULL;
-             arg; arg = arg->next)
-            if (strchr(arg->type, '*') || strchr(arg->type, '['))
-                return false;
     }
-    return hone_c_state_call(s->in->tree, s->body) == NULL;
+    return !hone_c_pointer_call(s->body) && !hone_c_state_call(s->in->tree, s->body);
 }
 
 /* Arithmetic on names that a lane has: the row's counter, what is outside of the rows, pointers. */
@@ -124,18 +113,10 @@ static struct hone_c_poly one_less(const struct hone_c_poly *p, const struct hon
     return ret;
 }
 
-/* Are the two apart by a number? */
-static bool distance(const struct hone_c_poly *a, const struct hone_c_poly *b, int64_t *ret)
-{
-    struct hone_c_poly d = hone_c_poly_sum(a, b, -1);
-    *ret = d.n == 1 ? d.terms[0].k : 0;
-    return d.is_known && (d.n == 0 || (d.n == 1 && d.terms[0].n_factors == 0));
-}
-
 static bool is_same(const struct hone_c_poly *a, const struct hone_c_poly *b)
 {
     int64_t d;
-    return distance(a, b, &d) && d == 0;
+    return hone_c_poly_distance(a, b, &d) && d == 0;
 }
 
 static struct hone_c_poly poly_of_var(const struct hone_c_node *var)
@@ -204,16 +185,20 @@ static bool is_copy(const struct hone_c_node *stmt, const struct hone_c_node **r
     return *ret_from && *ret_to && strchr((*ret_to)->type, '*') && strchr((*ret_from)->type, '*');
 }
 
+static bool is_allocated(const struct hone_c_node *pointer)
+{
+    const struct hone_c_node *init = pointer->last ? hone_c_strip(pointer->last) : NULL;
+    return init && init->kind == HONE_C_CALL &&
+           (strcmp(init->name, "malloc") == 0 || strcmp(init->name, "calloc") == 0);
+}
+
 /* Is the pointer set by these statements alone, and first to memory that malloc made? */
 static bool is_made_once(const struct hone_skew *s, const struct hone_c_node *pointer,
                          const struct hone_skew_swap *swap)
 {
     const struct hone_c_node *function = s->in->nest.function;
-    const struct hone_c_node *init = pointer->last ? hone_c_strip(pointer->last) : NULL;
-    if (pointer->kind != HONE_C_VAR || hone_c_contains(s->rows->node, pointer) || !init ||
-        init->kind != HONE_C_CALL ||
-        (strcmp(init->name, "malloc") != 0 && strcmp(init->name, "calloc") != 0) ||
-        hone_c_takes_address(function, pointer))
+    if (pointer->kind != HONE_C_VAR || hone_c_contains(s->rows->node, pointer) ||
+        !is_allocated(pointer) || hone_c_takes_address(function, pointer))
         return false;
     for (const struct hone_c_node *n = function; n; n = hone_c_walk(function, n))
         if (n->first && n->first->kind == HONE_C_REF && n->first->decl == pointer &&
@@ -328,10 +313,8 @@ static bool is_own_memory(const struct hone_skew *s, const struct hone_c_node *r
         return root != NULL && !hone_c_writes(s->in->nest.function, root);
     if (root->kind != HONE_C_VAR || hone_c_contains(s->rows->node, root))
         return false;
-    const struct hone_c_node *init = root->last ? hone_c_strip(root->last) : NULL;
-    bool is_made = init && init->kind == HONE_C_CALL &&
-                   (strcmp(init->name, "malloc") == 0 || strcmp(init->name, "calloc") == 0);
-    return strchr(root->type, '[') || (is_made && !hone_c_writes(s->in->nest.function, root));
+    return strchr(root->type, '[') ||
+           (is_allocated(root) && !hone_c_writes(s->in->nest.function, root));
 }
 
 static struct hone_skew_memory *memory_of(struct hone_skew *s, const struct hone_c_node *root)
@@ -403,7 +386,7 @@ static bool read_writes(struct hone_skew *s)
                                           : swap->a,
             .at = {[HONE_SKEW_NOW] = a->node},
             .index = a->index,
-            .type = hone_skew_type(a->node),
+            .type = hone_c_value_type(a->node),
             .stem =
                 hone_fresh_name(s->in, hone_pool_printf(s->in->pool, "%s_lanes", a->root->name))};
     }
@@ -425,9 +408,10 @@ static bool is_border(const struct hone_skew *s, const struct hone_skew_memory *
     struct hone_c_poly var = poly_of_var(s->columns->var);
     struct hone_c_poly zero = hone_c_poly_sum(&m->index, &var, -1); /* column 0 */
     struct hone_c_poly above = one_less(&zero, s->rows->var);
-    return a->index.is_known && ((distance(&a->index, &zero, &d) && d >= 0 && d < least) ||
-                                 (m->kind == HONE_SKEW_MATRIX && distance(&a->index, &above, &d) &&
-                                  d >= 0 && d < least));
+    return a->index.is_known &&
+           ((hone_c_poly_distance(&a->index, &zero, &d) && d >= 0 && d < least) ||
+            (m->kind == HONE_SKEW_MATRIX && hone_c_poly_distance(&a->index, &above, &d) && d >= 0 &&
+             d < least));
 }
 
 /* Every access of memory that the columns write, by its place. */
@@ -511,7 +495,7 @@ static void read_inputs(struct hone_skew *s)
             continue;
         if (k == s->n_inputs)
             s->inputs[s->n_inputs++] = (struct hone_skew_column){
-                text, hone_skew_type(a->node),
+                text, hone_c_value_type(a->node),
                 hone_fresh_name(s->in,
                                 hone_pool_printf(s->in->pool, "%s_column_%zu", a->root->name, k))};
         hone_c_replace(&s->edits, a->node->begin, a->node->end,
@@ -538,7 +522,7 @@ static bool read_scalars(struct hone_skew *s)
         bool is_sum = strcmp(op, "+") == 0;
         s->sum_names[i] = lanes_name(s, s->sums[i].var);
         /* Of mixed types, the greatest of a lane may be compared in another way than that of all. */
-        bool is_alike = strcmp(hone_skew_type(s->sums[i].expr), s->sums[i].var->type) == 0;
+        bool is_alike = strcmp(hone_c_value_type(s->sums[i].expr), s->sums[i].var->type) == 0;
         bool is_choice = strcmp(op, "max") == 0 || strcmp(op, "min") == 0;
         if ((is_sum && !hone_may_regroup(s->in, s->rows)) || (is_choice && !is_alike) ||
             (!is_sum && !is_choice))

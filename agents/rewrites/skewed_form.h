@@ -76,7 +76,5 @@ bool hone_skew_read(const struct hone_coder_input *in, const struct hone_c_loop 
                     struct hone_skew *ret);
 /* Is the statement a part of `T *t = a; a = b; b = t;`? */
 bool hone_skew_is_in_swap(const struct hone_skew *s, const struct hone_c_node *stmt);
-/* The type without const, which a local of the lanes has. */
-const char *hone_skew_type(const struct hone_c_node *node);
 
 #endif

@@ -65,7 +65,7 @@ static bool is_in_columns(const struct hone_skew *s, const struct hone_c_reducti
 static void put_arrays(struct hone_skew *s)
 {
     for (size_t i = 0; i < s->n_locals; i++)
-        put(s, "%s %s[%s];\n", hone_skew_type(s->locals[i]), s->local_names[i], s->count);
+        put(s, "%s %s[%s];\n", hone_c_value_type(s->locals[i]), s->local_names[i], s->count);
     for (size_t i = 0; i < s->n_memory; i++) {
         const struct hone_skew_memory *m = &s->memory[i];
         put(s, "%s %s_lines[2][%s + 1];\n", m->type, m->stem, s->count);
@@ -178,7 +178,7 @@ static void put_cell(struct hone_skew *s)
     put_row(s, row_of_lane(s));
     put_column(s, hone_pool_printf(s->in->pool, "%s - %s", s->step, s->lane));
     for (size_t i = 0; i < s->n_locals; i++)
-        put(s, "%s %s = %s[%s];\n", hone_skew_type(s->locals[i]), s->locals[i]->name,
+        put(s, "%s %s = %s[%s];\n", hone_c_value_type(s->locals[i]), s->locals[i]->name,
             s->local_names[i], s->lane);
     for (size_t i = 0; i < s->n_sums; i++)
         if (is_in_columns(s, &s->sums[i]))
@@ -208,13 +208,18 @@ static void put_cell(struct hone_skew *s)
     put(s, "(void)%s, (void)%s;\n", s->rows->var->name, s->columns->var->name);
 }
 
+static bool has_matrix(const struct hone_skew *s)
+{
+    bool ret = false;
+    for (size_t i = 0; i < s->n_memory; i++)
+        ret = ret || s->memory[i].kind == HONE_SKEW_MATRIX;
+    return ret;
+}
+
 /* A matrix's elements go to memory behind the lanes' loop: a compiler does not scatter in it. */
 static void put_stores(struct hone_skew *s, const char *guard)
 {
-    bool has_matrix = false;
-    for (size_t i = 0; i < s->n_memory; i++)
-        has_matrix = has_matrix || s->memory[i].kind == HONE_SKEW_MATRIX;
-    if (!has_matrix)
+    if (!has_matrix(s))
         return;
     put(s, "%s%s", lanes_head(s), guard);
     put_row(s, row_of_lane(s));
@@ -289,7 +294,7 @@ static void put_ends(struct hone_skew *s)
     put(s, "%s", lanes_head(s));
     put_row(s, row_of_lane(s));
     for (size_t i = 0; i < s->n_locals; i++)
-        put(s, "%s %s = %s[%s];\n", hone_skew_type(s->locals[i]), s->locals[i]->name,
+        put(s, "%s %s = %s[%s];\n", hone_c_value_type(s->locals[i]), s->locals[i]->name,
             s->local_names[i], s->lane);
     for (; stmt; stmt = stmt->next)
         if (!hone_skew_is_in_swap(s, stmt))
@@ -370,10 +375,8 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
         if (!hone_skew_read(in, l, &s))
             continue;
         ret[n] = hone_site(l->node, l->begin, l->node->end, hone_loop_words(in, l));
-        ret[n].evidence = "a row follows from the row above it, column by column";
-        for (size_t m = 0; m < s.n_memory; m++) /* whose stores cost what the lanes win */
-            ret[n].is_weak = ret[n].is_weak || s.memory[m].kind == HONE_SKEW_MATRIX;
-        n++;
+        ret[n].is_weak = has_matrix(&s); /* whose stores cost what the lanes win */
+        ret[n++].evidence = "a row follows from the row above it, column by column";
     }
     return n;
 }

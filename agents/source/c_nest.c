@@ -406,7 +406,7 @@ static const struct hone_c_node *jump_out(const struct hone_c_nest *nest,
     return NULL;
 }
 
-static const struct hone_c_node *pointer_call(const struct hone_c_node *body)
+const struct hone_c_node *hone_c_pointer_call(const struct hone_c_node *body)
 {
     for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
         if (n->kind != HONE_C_CALL)
@@ -604,7 +604,7 @@ struct hone_c_obstacle hone_c_obstacle_of(const struct hone_c_nest *nest,
         return stands(HONE_C_LEFT_EARLY, at);
     if ((at = read_reductions(loop, NULL, 0, reductions, &n)) || (at = counter_behind(nest, loop)))
         return stands(HONE_C_CARRIED_SCALAR, at);
-    if ((at = pointer_call(loop->node->body)))
+    if ((at = hone_c_pointer_call(loop->node->body)))
         return stands(HONE_C_POINTER_CALL, at);
     if ((at = hone_c_state_call(nest->tree, loop->node->body)))
         return stands(HONE_C_STATE_CALL, at);

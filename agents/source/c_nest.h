@@ -116,6 +116,11 @@ struct hone_c_poly hone_c_poly_product(const struct hone_c_poly *a, const struct
 /* a + sign * b */
 struct hone_c_poly hone_c_poly_sum(const struct hone_c_poly *a, const struct hone_c_poly *b,
                                    int64_t sign);
+/* a / b; false: b is no divisor. */
+bool hone_c_term_over(const struct hone_c_term *a, const struct hone_c_term *b,
+                      struct hone_c_term *ret);
+/* Are the two apart by a number, which is a - b? */
+bool hone_c_poly_distance(const struct hone_c_poly *a, const struct hone_c_poly *b, int64_t *ret);
 bool hone_c_same_factors(const struct hone_c_term *a, const struct hone_c_term *b);
 enum hone_c_stride hone_c_poly_stride(const struct hone_c_poly *poly,
                                       const struct hone_c_node *var);
@@ -139,6 +144,8 @@ bool hone_c_is_parallel(const struct hone_c_nest *nest, const struct hone_c_loop
 /* The statement inside a body with one statement in it, through braces; NULL when
  * there are several. */
 const struct hone_c_node *hone_c_only_stmt(const struct hone_c_node *body);
+/* The first call that gets a pointer or an array; NULL: none. */
+const struct hone_c_node *hone_c_pointer_call(const struct hone_c_node *top);
 /* The first call of a function of this source that keeps something between calls, itself or by one
  * that it reaches: a variable of the file or a static one that is not const. NULL: none. */
 const struct hone_c_node *hone_c_state_call(const struct hone_c_tree *tree,

@@ -301,3 +301,29 @@ size_t hone_c_accesses(const struct hone_c_node *function, const struct hone_c_n
     }
     return n;
 }
+
+bool hone_c_term_over(const struct hone_c_term *a, const struct hone_c_term *b,
+                      struct hone_c_term *ret)
+{
+    *ret = *a;
+    if (b->k == 0 || a->k % b->k != 0)
+        return false;
+    ret->k = a->k / b->k;
+    for (size_t i = 0; i < b->n_factors; i++) {
+        size_t j = 0;
+        while (j < ret->n_factors && (ret->factors[j].decl != b->factors[i].decl ||
+                                      strcmp(ret->factors[j].name, b->factors[i].name) != 0))
+            j++;
+        if (j == ret->n_factors)
+            return false;
+        ret->factors[j] = ret->factors[--ret->n_factors];
+    }
+    return true;
+}
+
+bool hone_c_poly_distance(const struct hone_c_poly *a, const struct hone_c_poly *b, int64_t *ret)
+{
+    struct hone_c_poly d = hone_c_poly_sum(a, b, -1);
+    *ret = d.n == 1 ? d.terms[0].k : 0;
+    return d.is_known && (d.n == 0 || (d.n == 1 && d.terms[0].n_factors == 0));
+}

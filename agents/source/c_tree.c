@@ -225,3 +225,9 @@ char *hone_c_normalise(const char *source)
     out[n] = '\0';
     return out;
 }
+
+const char *hone_c_value_type(const struct hone_c_node *node)
+{
+    bool is_const = strncmp(node->type, "const ", 6) == 0 && !strchr(node->type, '*');
+    return is_const ? node->type + 6 : node->type;
+}

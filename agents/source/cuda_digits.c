@@ -49,26 +49,6 @@ static bool term_times(const struct hone_c_term *a, const struct hone_c_term *b,
     return true;
 }
 
-/* a / b; false: b is no divisor. */
-static bool term_over(const struct hone_c_term *a, const struct hone_c_term *b,
-                      struct hone_c_term *ret)
-{
-    *ret = *a;
-    if (a->k % b->k != 0)
-        return false;
-    ret->k = a->k / b->k;
-    for (size_t i = 0; i < b->n_factors; i++) {
-        size_t at = 0;
-        while (at < ret->n_factors && (ret->factors[at].decl != b->factors[i].decl ||
-                                       strcmp(ret->factors[at].name, b->factors[i].name) != 0))
-            at++;
-        if (at == ret->n_factors)
-            return false;
-        ret->factors[at] = ret->factors[--ret->n_factors];
-    }
-    return true;
-}
-
 /* The same for the whole launch: a parameter, a constant, a local that is made of them. */
 static bool is_fixed(const struct hone_cuda_kernel *k, const struct hone_c_factor *f)
 {
@@ -143,7 +123,7 @@ static struct radix radix_of(const struct values *all, const struct hone_c_node 
     struct radix of = radix_of(all, n->first);
     struct hone_c_term by, rest = one;
     if (!of.axis || !term_of(all->k, n->last, &by) ||
-        (!of.is_open && !term_over(&of.size, &by, &rest)))
+        (!of.is_open && !hone_c_term_over(&of.size, &by, &rest)))
         return none;
     if (n->op[0] == '%')
         return (struct radix){of.axis, of.below, by, false};
@@ -193,7 +173,7 @@ static const struct value *next_value(const struct values *all, const struct hon
 static void close_digit(const struct hone_cuda_kernel *k, struct hone_cuda_digit *d)
 {
     struct hone_c_term bound;
-    if (term_of(k, d->axis->bound, &bound) && term_over(&bound, &d->below, &d->size))
+    if (term_of(k, d->axis->bound, &bound) && hone_c_term_over(&bound, &d->below, &d->size))
         d->is_open = false;
 }
 

@@ -40,6 +40,7 @@ struct folder {
     struct asked asked;
     struct hone_executor executor;
     struct hone_model_question q;
+    struct hone_model_swap swap;
 };
 
 static void put(const struct folder *b, const char *name, const char *text)
@@ -76,6 +77,14 @@ static const char export_text[] =
     "\"record\":{},\"source\":\"int x;\\n\"}\"\"\"\n";
 static const char good[] = "{\"is_same\":true}";
 
+static void folder_open_with_swap(struct folder *b)
+{
+    folder_open(b, good);
+    b->swap = (struct hone_model_swap){"blocks.0.gate", b->dir};
+    b->q.swaps = &b->swap;
+    b->q.n_swaps = 1;
+}
+
 static int check(struct folder *b, struct hone_err *err)
 {
     HONE_AUTOJSON struct hone_json *said = NULL;
@@ -86,10 +95,7 @@ START_TEST(an_export_becomes_a_swap)
 {
     struct folder b;
     struct hone_err err = HONE_ERR_INIT;
-    folder_open(&b, good);
-    struct hone_model_swap swap = {"blocks.0.gate", b.dir};
-    b.q.swaps = &swap;
-    b.q.n_swaps = 1;
+    folder_open_with_swap(&b);
     put(&b, "other.py", "x = 1\n");
     ck_assert_int_eq(check(&b, &err), HONE_E_NOT_FOUND);
     put(&b, "gate_model.py", export_text);
@@ -122,10 +128,7 @@ START_TEST(what_is_no_swap_is_refused)
          HONE_E_ARG},
     };
     struct folder b;
-    folder_open(&b, good);
-    struct hone_model_swap swap = {"blocks.0.gate", b.dir};
-    b.q.swaps = &swap;
-    b.q.n_swaps = 1;
+    folder_open_with_swap(&b);
     for (size_t i = 0; i < HONE_COUNTOF(bad); i++) {
         struct hone_err err = HONE_ERR_INIT;
         put(&b, "gate_model.py", bad[i].text);
@@ -141,10 +144,7 @@ START_TEST(a_swap_on_a_device)
 {
     struct folder b;
     struct hone_err err = HONE_ERR_INIT;
-    folder_open(&b, good);
-    struct hone_model_swap swap = {"blocks.0.gate", b.dir};
-    b.q.swaps = &swap;
-    b.q.n_swaps = 1;
+    folder_open_with_swap(&b);
     b.q.is_on_device = true;
     put(&b, "gate_model.py", export_text);
     ck_assert_int_eq(check(&b, &err), HONE_E_ARG);
