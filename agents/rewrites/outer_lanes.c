@@ -333,12 +333,18 @@ static bool is_addressed(const struct hone_c_node *node)
     return p && p->kind == HONE_C_UNARY && strcmp(p->op, "&") == 0;
 }
 
-/* An element of a parameter that each iteration of the loop reaches. */
+/* An element of a parameter, whose value alone is asked for or set. */
+static bool is_plain_place(const struct hone_c_access *a)
+{
+    return a->node->kind == HONE_C_SUBSCRIPT && a->root && a->root->kind == HONE_C_PARAM &&
+           !is_addressed(a->node);
+}
+
+/* One that each iteration of the loop reaches. */
 static bool is_steady(const struct lanes *l, const struct hone_c_loop *loop,
                       const struct hone_c_access *a)
 {
-    return a->node->kind == HONE_C_SUBSCRIPT && a->root && a->root->kind == HONE_C_PARAM &&
-           !is_addressed(a->node) && hone_c_is_always_reached(loop->node, a->node) &&
+    return is_plain_place(a) && hone_c_is_always_reached(loop->node, a->node) &&
            !is_jumped_over(l, loop, a->node);
 }
 
@@ -365,11 +371,22 @@ static bool is_alone(const struct lanes *l, const struct hone_c_access *all, siz
     return !is_written || !is_other;
 }
 
+/* All accesses of one text are held or none is: where one of them is reached in each iteration, the
+ * others may stand in branches. */
 static bool is_held(const struct lanes *l, const struct hone_c_loop *loop,
                     const struct hone_c_access *all, size_t n, size_t at)
 {
     const struct hone_c_node *node = all[at].node;
-    if (!is_steady(l, loop, &all[at]) || !all[at].index.is_known ||
+    const char *text = hone_c_text(l->in->tree, node);
+    bool is_reached = false;
+    for (size_t i = 0; i < n; i++) {
+        if (all[i].root != all[at].root || strcmp(hone_c_text(l->in->tree, all[i].node), text) != 0)
+            continue;
+        if (!is_plain_place(&all[i]))
+            return false;
+        is_reached = is_reached || is_steady(l, loop, &all[i]);
+    }
+    if (!is_reached || !all[at].index.is_known ||
         !(hone_c_uses(node, l->loop->var) || is_named(l, node)) || !is_alone(l, all, n, at))
         return false;
     for (const struct hone_c_node *c = node->first; c; c = c->next)

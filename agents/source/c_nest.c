@@ -5,6 +5,7 @@
  * Every answer is conservative: what cannot be shown is not claimed, and a call that may write
  * through a pointer ends a proof. */
 #include "agents/source/c_nest.h"
+#include "agents/source/c_slice.h"
 
 #include <string.h>
 
@@ -418,56 +419,6 @@ const struct hone_c_node *hone_c_pointer_call(const struct hone_c_node *body)
     return NULL;
 }
 
-/* i * R + v * R, where i takes steps of S and v counts from 0 to S: v stays inside of the step. */
-static bool is_within_step(const struct hone_c_nest *nest, const struct hone_c_poly *poly,
-                           const struct hone_c_term *t, const struct hone_c_loop *loop)
-{
-    for (size_t l = 0; l < nest->n; l++) {
-        const struct hone_c_loop *v = &nest->loops[l];
-        if (!v->is_canonical || !v->is_unit_step || v->is_inclusive || !v->is_small ||
-            !hone_c_contains(loop->node->body, v->node) ||
-            strcmp(hone_c_text(nest->tree, v->upper), loop->step) != 0 ||
-            strcmp(hone_c_text(nest->tree, v->lower), "0") != 0)
-            continue;
-        struct hone_c_term step = *t;
-        bool has_counter = false;
-        for (size_t f = 0; f < step.n_factors; f++)
-            if (step.factors[f].decl == v->var) {
-                step.factors[f] = (struct hone_c_factor){loop->var, loop->var->name};
-                has_counter = true;
-            }
-        for (size_t i = 0; has_counter && i < poly->n; i++)
-            if (poly->terms[i].k == step.k && hone_c_same_factors(&poly->terms[i], &step))
-                return true;
-    }
-    return false;
-}
-
-/* Same place per iteration: the parts with the variable agree, and the rest differs by inner loop
- * variables and constants alone. */
-static bool is_same_slice(const struct hone_c_nest *nest, const struct hone_c_poly *a,
-                          const struct hone_c_poly *b, const struct hone_c_loop *loop)
-{
-    enum hone_c_stride stride = hone_c_poly_stride(a, loop->var);
-    for (int side = 0; side < 2; side++) {
-        const struct hone_c_poly *x = side ? b : a, *y = side ? a : b;
-        for (size_t i = 0; i < x->n; i++) {
-            const struct hone_c_term *t = &x->terms[i];
-            bool is_in_other = false;
-            for (size_t j = 0; j < y->n && !is_in_other; j++)
-                is_in_other = y->terms[j].k == t->k && hone_c_same_factors(&y->terms[j], t);
-            if (is_in_other)
-                continue;
-            bool is_inner = t->n_factors == 1 && t->factors[0].decl &&
-                            hone_c_contains(loop->node->body, t->factors[0].decl);
-            bool is_small = t->n_factors == 0 && stride == HONE_C_STRIDE_FAR;
-            if (!is_inner && !is_small && !is_within_step(nest, x, t, loop))
-                return false;
-        }
-    }
-    return true;
-}
-
 enum { MAX_REACHED = 16 };
 
 static bool keeps_state(const struct hone_c_node *function)
@@ -563,12 +514,14 @@ static struct hone_c_obstacle beside(const struct hone_c_nest *nest, const struc
         return stands(HONE_C_NOT_AFFINE, a[i].node);
     if (stride == HONE_C_STRIDE_ZERO)
         return stands(HONE_C_SAME_ELEMENT, a[i].node);
+    if (!hone_c_is_same_slice(nest, &a[i].index, &a[i].index, loop))
+        return stands(HONE_C_SAME_ELEMENT, a[i].node);
     for (size_t j = 0; j < n; j++) {
         if (j == i || a[j].root != a[i].root)
             continue;
         if (!a[j].index.is_known)
             return stands(HONE_C_NOT_AFFINE, a[j].node);
-        if (!is_same_slice(nest, &a[i].index, &a[j].index, loop))
+        if (!hone_c_is_same_slice(nest, &a[i].index, &a[j].index, loop))
             return stands(HONE_C_CARRIED_ARRAY, a[j].node);
     }
     return stands(HONE_C_FREE, NULL);

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/source/c_slice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct range { /* of what a subscript adds to the loop's own part */
+    int64_t least, most;
+    bool is_known;
+};
+
+static const struct hone_c_loop *loop_of_var(const struct hone_c_nest *nest,
+                                             const struct hone_c_node *var)
+{
+    for (size_t l = 0; l < nest->n; l++)
+        if (nest->loops[l].var == var)
+            return &nest->loops[l];
+    return NULL;
+}
+
+static bool is_inner(const struct hone_c_term *t, const struct hone_c_loop *loop)
+{
+    return t->n_factors == 1 && t->factors[0].decl &&
+           hone_c_contains(loop->node->body, t->factors[0].decl);
+}
+
+/* i * R + v * R, where i takes steps of S and v counts from 0 to S: v stays inside of the step. */
+static bool is_within_step(const struct hone_c_nest *nest, const struct hone_c_poly *poly,
+                           const struct hone_c_term *t, const struct hone_c_loop *loop)
+{
+    for (size_t l = 0; l < nest->n; l++) {
+        const struct hone_c_loop *v = &nest->loops[l];
+        if (!v->is_canonical || !v->is_unit_step || v->is_inclusive || !v->is_small ||
+            !hone_c_contains(loop->node->body, v->node) ||
+            strcmp(hone_c_text(nest->tree, v->upper), loop->step) != 0 ||
+            strcmp(hone_c_text(nest->tree, v->lower), "0") != 0)
+            continue;
+        struct hone_c_term step = *t;
+        bool has_counter = false;
+        for (size_t f = 0; f < step.n_factors; f++)
+            if (step.factors[f].decl == v->var) {
+                step.factors[f] = (struct hone_c_factor){loop->var, loop->var->name};
+                has_counter = true;
+            }
+        for (size_t i = 0; has_counter && i < poly->n; i++)
+            if (poly->terms[i].k == step.k && hone_c_same_factors(&poly->terms[i], &step))
+                return true;
+    }
+    return false;
+}
+
+static bool has_term(const struct hone_c_poly *p, const struct hone_c_term *t)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->terms[i].k == t->k && hone_c_same_factors(&p->terms[i], t))
+            return true;
+    return false;
+}
+
+/* All but constants and counters of inner loops stands in both. */
+static bool is_rest_alike(const struct hone_c_nest *nest, const struct hone_c_poly *a,
+                          const struct hone_c_poly *b, const struct hone_c_loop *loop)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        const struct hone_c_term *t = &a->terms[i];
+        if (!has_term(b, t) && t->n_factors > 0 && !is_inner(t, loop) &&
+            !is_within_step(nest, a, t, loop))
+            return false;
+    }
+    return true;
+}
+
+/* The term with the loop's counter; NULL: there are several. */
+static const struct hone_c_term *own_term(const struct hone_c_poly *p,
+                                          const struct hone_c_loop *loop)
+{
+    const struct hone_c_term *own = NULL;
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t f = 0; f < p->terms[i].n_factors; f++) {
+            if (p->terms[i].factors[f].decl != loop->var)
+                continue;
+            if (own)
+                return NULL;
+            own = &p->terms[i];
+        }
+    return own;
+}
+
+static bool is_number(const struct hone_c_poly *p, int64_t *ret)
+{
+    const struct hone_c_poly zero = {.is_known = true};
+    return hone_c_poly_distance(p, &zero, ret);
+}
+
+/* What a counter goes through, where both ends are numbers. */
+static struct range counter_range(const struct hone_c_nest *nest, const struct hone_c_node *var)
+{
+    const struct hone_c_loop *l = loop_of_var(nest, var);
+    struct range out = {0};
+    if (!l || !l->lower || !l->upper || !(l->is_canonical || l->counts_down))
+        return out;
+    struct hone_c_poly lower = hone_c_poly_of(nest->function, l->lower),
+                       upper = hone_c_poly_of(nest->function, l->upper);
+    out.is_known = is_number(&lower, &out.least) && is_number(&upper, &out.most);
+    out.most -= l->is_inclusive || l->counts_down ? 0 : 1;
+    return out;
+}
+
+static int64_t constant_of(const struct hone_c_poly *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->terms[i].n_factors == 0)
+            return p->terms[i].k;
+    return 0;
+}
+
+/* A row's start, as the loop sees it: what it adds is a multiple of more than the loop's counter
+ * goes through (span; negative: not known). Of one whose length is a name that is taken for granted.
+ */
+static bool is_row_start(const struct hone_c_term *t, const struct hone_c_loop *loop, int64_t span)
+{
+    bool is_of_body = false;
+    for (size_t f = 0; f < t->n_factors; f++)
+        is_of_body = is_of_body ||
+                     (t->factors[f].decl && hone_c_contains(loop->node->body, t->factors[f].decl));
+    return !is_of_body || t->n_factors > 1 || (span >= 0 && llabs(t->k) > span);
+}
+
+/* Of constants and inner counters. */
+static struct range rest_of(const struct hone_c_nest *nest, const struct hone_c_poly *p,
+                            const struct hone_c_loop *loop, int64_t span)
+{
+    struct range out = {.is_known = true};
+    for (size_t i = 0; i < p->n && out.is_known; i++) {
+        const struct hone_c_term *t = &p->terms[i];
+        struct range counter = {1, 1, true};
+        if (t->n_factors > 0 && (is_row_start(t, loop, span) || is_within_step(nest, p, t, loop)))
+            continue;
+        if (t->n_factors > 0)
+            counter = counter_range(nest, t->factors[0].decl);
+        out.is_known = counter.is_known;
+        out.least += t->k * (t->k < 0 ? counter.most : counter.least);
+        out.most += t->k * (t->k < 0 ? counter.least : counter.most);
+    }
+    return out;
+}
+
+/* k * v + rest, v in steps: rests that lie nearer to each other than a step, or apart by what is no
+ * multiple of one, are never the same element of two iterations. */
+static bool is_apart_by_number(const struct hone_c_nest *nest, const struct hone_c_poly *a,
+                               const struct hone_c_poly *b, const struct hone_c_loop *loop,
+                               int64_t k)
+{
+    struct range own = counter_range(nest, loop->var);
+    int64_t span = own.is_known
+                       ? llabs(k) * (own.most - own.least) + llabs(constant_of(a) - constant_of(b))
+                       : -1;
+    struct range x = rest_of(nest, a, loop, span), y = rest_of(nest, b, loop, span);
+    char *end = NULL;
+    int64_t step = strtoll(loop->step, &end, 10);
+    step = *end == '\0' && step > 0 ? step : 1; /* by name: at least 1 */
+    int64_t stride = llabs(k) * step;
+    if (!x.is_known || !y.is_known)
+        return false;
+    if (x.most - y.least < stride && y.most - x.least < stride)
+        return true;
+    return x.least == x.most && y.least == y.most && (x.least - y.least) % stride != 0;
+}
+
+/* i * R + j + c: the only inner counter j stays in the row, as far as its bounds say so: where they
+ * are no fixed distance from R, a row is taken for as long as it looks. */
+static bool is_in_row(const struct hone_c_nest *nest, const struct hone_c_poly *p,
+                      const struct hone_c_term *own, const struct hone_c_loop *loop)
+{
+    struct hone_c_poly row = {.is_known = true, .n = 1};
+    const struct hone_c_term *inner = NULL;
+    int64_t constant = constant_of(p), beyond = 0, least = 0;
+    row.terms[0].k = own->k;
+    for (size_t f = 0; f < own->n_factors; f++)
+        if (own->factors[f].decl != loop->var)
+            row.terms[0].factors[row.terms[0].n_factors++] = own->factors[f];
+    for (size_t i = 0; i < p->n; i++) {
+        const struct hone_c_term *t = &p->terms[i];
+        if (t->n_factors > 0 && t != own && inner)
+            return true; /* several: not looked into */
+        if (t->n_factors > 0 && t != own)
+            inner = t;
+    }
+    const struct hone_c_loop *l =
+        inner && is_inner(inner, loop) ? loop_of_var(nest, inner->factors[0].decl) : NULL;
+    if (!l || !l->is_canonical)
+        return true;
+    struct hone_c_poly upper = hone_c_poly_of(nest->function, l->upper),
+                       lower = hone_c_poly_of(nest->function, l->lower);
+    if (hone_c_poly_distance(&upper, &row, &beyond) &&
+        (inner->k != 1 || constant + beyond + (l->is_inclusive ? 1 : 0) > 0))
+        return false;
+    return !is_number(&lower, &least) || inner->k != 1 || least + constant >= 0;
+}
+
+bool hone_c_is_same_slice(const struct hone_c_nest *nest, const struct hone_c_poly *a,
+                          const struct hone_c_poly *b, const struct hone_c_loop *loop)
+{
+    if (!is_rest_alike(nest, a, b, loop) || !is_rest_alike(nest, b, a, loop))
+        return false;
+    const struct hone_c_term *own = own_term(a, loop), *other = own_term(b, loop);
+    if (!own || !other)
+        return true; /* a diagonal, or steps of blocks */
+    if (own->n_factors == 1)
+        return is_apart_by_number(nest, a, b, loop, own->k);
+    return is_in_row(nest, a, own, loop) && is_in_row(nest, b, other, loop);
+}
