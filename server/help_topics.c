@@ -26,6 +26,8 @@ static const struct {
     {"HONE_TORCH_COMPILE", "0: no confirmation is timed against torch.compile."},
     {"HONE_TORCH_DEVICE", "cpu: large sizes of a CUDA task from PyTorch are computed on the CPU."},
     {"HONE_SLURM", "Options of srun for --executor slurm."},
+    {"HONE_OBJECTS",
+     "Folder of compiled objects for all workspaces. Default: .hone/objects of each."},
     {"HONE_RUNNER_DIR", "Folder of hone-runner --serve. Default: /tmp/hone-runner-UID."},
     {"HONE_DATA", "Folder of the task packs and prompts. Default: share/hone beside hone."},
     {"HONE_LOG", "error, warn (default), info or debug: what goes to stderr."},

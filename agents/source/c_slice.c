@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Do iterations stay apart? (c_slice.h)
+ *
+ * Two subscripts are compared term by term: what only one of them has must be a constant or a
+ * counter of an inner loop (is_rest_alike). The loop's own term then says which arithmetic holds: a
+ * number (is_apart_by_number) or a row's length (is_in_row). */
 #include "agents/source/c_slice.h"
 
 #include <stdlib.h>

@@ -25,6 +25,8 @@ program long "# runs first: leaves the mark that another waits for
 touch $dir/begun; echo 'ok 1 - a'"
 program later "for i in \$(seq 15); do [ -e $dir/begun ] && break; sleep 0.1; done; [ -e $dir/begun ] && echo 'ok 1 - a'"
 
+program known "touch $dir/begun; echo 'ok 1 - a'"
+
 said() { # said WANTED STATUS OPTIONS NAME...: the last line and the exit status of a run of those programs
     want=$1 want_status=$2 options=$3
     shift 3
@@ -33,7 +35,7 @@ said() { # said WANTED STATUS OPTIONS NAME...: the last line and the exit status
         shift
     done
     # shellcheck disable=SC2086 # options
-    out=$(RUN_TIMEOUT=2 tests/run $options "$@" 2>&1)
+    out=$(HONE_BUILD=$dir RUN_TIMEOUT=2 tests/run $options "$@" 2>&1)
     status=$?
     [ "$(printf '%s\n' "$out" | tail -n 1)" = "$want" ] && [ $status -eq "$want_status" ] || printf '%s\n' "$out"
 }
@@ -48,7 +50,12 @@ for options in "-j 1" "-j 3"; do
     verdict "run $options: skips are counted" "$(said '3 passed, 0 failed, 2 skipped' 0 "$options" skipped part good)"
     verdict "run $options: nothing but skips is a failure" "$(said '0 passed, 0 failed, 1 skipped' 1 "$options" skipped)"
 done
-verdict "run: why it was skipped" "$(tests/run "$dir/skipped.sh" | grep -q 'skipped.sh: SKIP no such device' || echo 'not told')"
+verdict "run: why it was skipped" "$(HONE_BUILD=$dir tests/run "$dir/skipped.sh" | grep -q 'skipped.sh: SKIP no such device' || echo 'not told')"
 verdict "run: who runs alone comes last" "$(said '2 passed, 0 failed, 0 skipped' 0 '-j 2' first second)"
 verdict "run: who runs first starts first" "$(said '3 passed, 0 failed, 0 skipped' 0 '-j 2' later later long)"
+rm "$dir/begun" "$dir/test-times"
+verdict "run: times are kept" "$(said '1 passed, 0 failed, 0 skipped' 0 '-j 2' known; grep -q "^[0-9]* $dir/known.sh\$" "$dir/test-times" || echo none)"
+echo "900000 $dir/known.sh" >"$dir/test-times"
+rm "$dir/begun"
+verdict "run: who took longest last time starts first" "$(said '3 passed, 0 failed, 0 skipped' 0 '-j 2' later later known)"
 finish

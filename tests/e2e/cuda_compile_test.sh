@@ -34,7 +34,7 @@ for kernel in workspace/packs/*/kernels/naive.cu; do
     says "$task: naive.cu" '"verdict":"built"' '"registers":' '"plans":["smoke: '
 done
 
-gch=$(find "$WS" -name 'hone_host.hpp.gch' | head -n 1)
+gch=$(find "${HONE_OBJECTS:-$WS}" -name 'hone_host.hpp.gch' | head -n 1)
 [ -n "$gch" ] && [ "$(head -c 4 "$gch")" = gpch ]
 ok $? "the host prelude is precompiled" "'$gch' is not what g++ makes of a header"
 

@@ -15,7 +15,7 @@ for pack in workspace/packs/* tests/judge/packs/many_tensors tests/judge/packs/s
     echo "$said" | grep -q "^$name: admitted\$"
     ok $? "$name is admitted" "$said"
     if [ -x "$nvcc" ]; then
-        said=$("$nvcc" -arch=sm_90a -std=c++17 -cubin -Werror all-warnings -o "$ROOT/$name.cubin" "$pack/kernels/naive.cu" 2>&1)
+        said=$(tests/cached "$ROOT/$name.cubin" "$pack/kernels/naive.cu" -- "$nvcc" -arch=sm_90a -std=c++17 -cubin -Werror all-warnings -o "$ROOT/$name.cubin" "$pack/kernels/naive.cu" 2>&1)
         ok $? "$name: naive.cu compiles" "$said"
     fi
 done

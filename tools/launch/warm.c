@@ -75,18 +75,12 @@ static void on_line(void *arg, const char *line, size_t len)
 
 /* Local configuration that the runner may see, by how it begins; everything else of our environment
  * stays here. */
-static const char *const passed_variables[] = {"HONE_CUDA_LIB=",
-                                               "HONE_CUDA_HOME=",
-                                               "HONE_CUDA_INCLUDE=",
-                                               "HONE_DEVICE_JAIL=",
-                                               "HONE_CC=",
-                                               "HONE_CXX=",
-                                               "HONE_PYTHON=",
-                                               "HONE_TORCH_SECONDS=",
-                                               "HONE_TORCH_COMPILE=",
-                                               "HONE_TORCH_DEVICE=",
-                                               "HONE_EMULATOR_",
-                                               "CUDA_VISIBLE_DEVICES="};
+static const char *const passed_variables[] = {
+    "HONE_CUDA_LIB=",       "HONE_CUDA_HOME=",    "HONE_CUDA_INCLUDE=",
+    "HONE_DEVICE_JAIL=",    "HONE_CC=",           "HONE_CXX=",
+    "HONE_OBJECTS=",        "HONE_PYTHON=",       "HONE_TORCH_SECONDS=",
+    "HONE_TORCH_COMPILE=",  "HONE_TORCH_DEVICE=", "HONE_EMULATOR_",
+    "CUDA_VISIBLE_DEVICES="};
 #define MOST_PASSED 32
 
 /* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" */

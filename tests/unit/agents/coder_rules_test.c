@@ -233,7 +233,8 @@ static void *build(const char *source, const char *name, struct hone_pool *pool)
     fprintf(f, "%s%s", prologue, source);
     fclose(f);
     int status = system(hone_pool_printf(
-        pool, "gcc -w -O2 -march=native -fopenmp -fPIC -shared %s -o %s -lm", c, so));
+        pool, "tests/cached %s %s -- gcc -w -O2 -march=native -fopenmp -fPIC -shared %s -o %s -lm",
+        so, c, c, so));
     if (status != 0)
         ck_abort_msg("does not compile:\n%s", source);
     void *lib = dlopen(so, RTLD_NOW | RTLD_LOCAL);

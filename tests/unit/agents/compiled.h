@@ -24,7 +24,9 @@ static inline void *compiled(const char *front, const char *text, const char *na
     fprintf(file, "%s%s", front, text);
     fclose(file);
     int code = system(hone_pool_printf(
-        pool, "gcc -w -O1 -ftree-vectorize -fopenmp %s -fPIC -shared %s -o %s -lm", flags, c, so));
+        pool,
+        "tests/cached %s %s -- gcc -w -O1 -ftree-vectorize -fopenmp %s -fPIC -shared %s -o %s -lm",
+        so, c, flags, c, so));
     ck_assert_msg(code == 0, "%s: %s", name, text);
     void *lib = dlopen(so, RTLD_NOW | RTLD_LOCAL);
     ck_assert_msg(lib != NULL, "%s: %s", name, dlerror());

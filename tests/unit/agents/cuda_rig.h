@@ -79,11 +79,12 @@ static inline void *build(const char *source, const char *name, const char *give
 {
     const char *stem = write_source(source, given, pool),
                *so = hone_pool_printf(pool, "%s.so", stem);
-    int status = system(
-        hone_pool_printf(pool,
-                         "CXXFLAGS='-include %s.h' sh tests/cuda_emulator/run_cu.sh -b %s -o "
-                         "%s %s.cu 2>%s.log",
-                         stem, build_dir(pool), so, stem, stem));
+    int status = system(hone_pool_printf(pool,
+                                         "CXXFLAGS='-include %s.h' tests/cached %s %s.h %s.cu "
+                                         "tests/cuda_emulator/* %s/cuda_emulator/scan_cu -- sh "
+                                         "tests/cuda_emulator/run_cu.sh -b %s -o %s %s.cu 2>%s.log",
+                                         stem, so, stem, stem, build_dir(pool), build_dir(pool), so,
+                                         stem, stem));
     if (status != 0)
         give_up(source, hone_pool_printf(pool, "does not build: %s.log", stem));
     void *lib = dlopen(so, RTLD_NOW | RTLD_LOCAL);
@@ -101,9 +102,10 @@ static inline void compile_for_device(const char *source, const char *given, str
 {
     const char *stem = write_source(source, given, pool);
     int status = system(hone_pool_printf(pool,
+                                         "tests/cached %s.cubin %s.h %s.cu -- "
                                          "/usr/local/cuda/bin/nvcc -std=c++17 -arch=sm_90a -cubin "
-                                         "-diag-suppress 161 -include %s.h -o /dev/null %s.cu >&2",
-                                         stem, stem));
+                                         "-diag-suppress 161 -include %s.h -o %s.cubin %s.cu >&2",
+                                         stem, stem, stem, stem, stem, stem));
     if (status != 0)
         give_up(source, "nvcc refuses it");
     ck_assert_int_eq(system(hone_pool_printf(pool, "rm -f %s.*", stem)), 0);

@@ -167,6 +167,53 @@ START_TEST(test_nonfinite)
 }
 END_TEST
 
+/* Where the tolerance reaches beyond what the type can hold, infinity is within it; nowhere else. */
+START_TEST(test_infinity_at_the_end_of_a_type)
+{
+    static const struct {
+        enum hone_dtype dtype;
+        double end, most; /* what rounds to infinity from there on; the largest finite value */
+    } types[] = {{HONE_DTYPE_F16, 65520, 65504},
+                 {HONE_DTYPE_BF16, 0x1.ffp127, 0x1.fep127},
+                 {HONE_DTYPE_F32, 0x1.ffffffp127, 0x1.fffffep127}};
+    static const struct {
+        double got, want; /* in shares of the end; got 2: infinity, 0: the largest finite value */
+        bool is_good, is_nan;
+    } rows[] = {
+        {2, 0.995, true, false},   {2, 0.9901, true, false},    {2, 0.985, false, false},
+        {2, 0.9899, false, false}, {-2, 0.995, false, false},   {-2, -0.995, true, false},
+        {2, -0.995, false, false}, {-2, -0.985, false, false},  {2, 0.995, false, true},
+        {0, 1, true, false},       {0, 1.005, true, false},     {0, 1.0119, false, false},
+        {0, 1.5, false, false},    {0.995, 1.004, true, false}, {0.98, 1, false, false},
+        {-0.995, 1, false, false}, {2, 1, true, false},         {-2, 1, false, false},
+    };
+    for (size_t t = 0; t < HONE_COUNTOF(types); t++)
+        for (size_t r = 0; r < HONE_COUNTOF(rows); r++) {
+            struct fixture f;
+            start(&f);
+            double got = rows[r].got * types[t].end, want = rows[r].want * types[t].end;
+            if (rows[r].got == 0)
+                got = types[t].most;
+            if (fabs(rows[r].got) == 2)
+                got = rows[r].got * (double)INFINITY;
+            if (rows[r].is_nan)
+                got = (double)NAN;
+            f.task.outputs[0].dtype = types[t].dtype;
+            f.task.tolerance[0] = (struct hone_tolerance){.atol = types[t].end / 100};
+            memset(f.y, 0, sizeof f.y);
+            hone_element_set(types[t].dtype, f.y, 0, got);
+            f.records[0].value = want;
+            f.records[0].scale = 0;
+            enum hone_reason bad = fabs(rows[r].want) < 1 && !isfinite(got)
+                                       ? HONE_REASON_NONFINITE
+                                       : HONE_REASON_WRONG_VALUE;
+            ck_assert_msg(finish(&f, 1) == (rows[r].is_good ? HONE_REASON_CORRECT : bad),
+                          "%s, row %zu: %g where %g is expected", hone_dtype_name(types[t].dtype),
+                          r, got, want);
+        }
+}
+END_TEST
+
 /* Errors that every element's bound allows: the answer as a whole has a bound of its own. */
 START_TEST(test_whole_output)
 {
@@ -497,7 +544,8 @@ START_TEST(test_canary_up_to_the_page)
 END_TEST
 
 UNIT_MAIN("compare", test_equal_and_near, test_refusals_say_what_is_allowed, test_wrong_value,
-          test_negative_zero, test_steps_near_zero, test_nonfinite, test_whole_output, test_chance,
+          test_negative_zero, test_steps_near_zero, test_nonfinite,
+          test_infinity_at_the_end_of_a_type, test_whole_output, test_chance,
           test_few_values_err_alike, test_lower_types, test_error_bins, test_integers_are_exact,
           test_bad_records, test_arrays, test_suspects_come_from_anywhere,
           test_unwritten_and_difference, test_unwritten_anywhere, test_layout,

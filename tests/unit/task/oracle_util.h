@@ -25,7 +25,11 @@ static void *build(const char *name, const char *language, const char *front, co
     ck_assert_int_eq(hone_file_write(source, all, strlen(all), 0600, false, NULL), 0);
     free(all);
     bool is_c = strcmp(language, "c") == 0;
-    const char *const argv[] = {is_c ? "gcc" : "g++",
+    const char *const argv[] = {"tests/cached",
+                                object,
+                                source,
+                                "--",
+                                is_c ? "gcc" : "g++",
                                 "-x",
                                 language,
                                 is_c ? "-std=gnu17" : "-std=c++17",

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/runner/judge/blame.h"
@@ -436,6 +437,18 @@ static int refuse_job(const char *dir, const struct hone_err *why, struct hone_e
     return write_report(dir, &report, err);
 }
 
+/* One folder of compiled objects for all workspaces, where the user names one. What lies there runs in
+ * the judge: the folder must be ours alone. */
+static void take_objects(struct hone_job *job)
+{
+    const char *dir = getenv("HONE_OBJECTS");
+    struct stat info;
+    if (dir != NULL && dir[0] == '/' && job->cache_dir != NULL &&
+        hone_mkdirs(dir, 0700, NULL) == 0 && stat(dir, &info) == 0 && info.st_uid == geteuid() &&
+        (info.st_mode & 022) == 0)
+        job->cache_dir = dir;
+}
+
 /* One job from its file to its report; exit status of the program. */
 static int judge_path(const char *job_path, struct hone_session *session)
 {
@@ -459,6 +472,7 @@ static int judge_path(const char *job_path, struct hone_session *session)
         fprintf(stderr, "hone-runner: %s: %s\n", why.path, why.message);
         code = refuse_job(slash != NULL ? dir : ".", &why, &err);
     } else {
+        take_objects(&job);
         code = run_job(slash != NULL ? dir : ".", &job, pool, session, false, &err);
     }
     if (code < 0)

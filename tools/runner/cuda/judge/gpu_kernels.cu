@@ -410,6 +410,20 @@ static __device__ bool is_same_kind(double got, double want)
     return got == want;
 }
 
+static __device__ bool is_at_the_end(i64 dtype, double got, double want, double bound)
+{
+    if (dtype > F64 || is_nan(got) || !is_finite(want) || !is_finite(bound) ||
+        (got < 0) != (want < 0))
+        return false;
+    if (is_finite(got))
+        return fabs(got - want) <= bound;
+    double most = dtype == F16    ? 65520
+                  : dtype == BF16 ? 0x1.ffp127
+                  : dtype == F32  ? 0x1.ffffffp127
+                                  : bits_double(0x7ff0000000000000ull);
+    return fabs(want) + bound >= most;
+}
+
 static __device__ void tally_bad(struct tally *t, i64 i)
 {
     t->n_bad++;
@@ -421,9 +435,12 @@ static __device__ void tally_add(struct tally *t, i64 dtype, i64 i, double got, 
                                  double scale, double atol, double rtol)
 {
     double rounded = element_round(dtype, want);
+    bool is_integer = dtype > F64;
+    double size = fmax(fabs(is_integer ? rounded : want), scale);
+    double bound = is_integer ? 0 : atol + rtol * size;
     t->n++;
     if (!is_finite(rounded) || !is_finite(got)) {
-        if (is_same_kind(got, rounded))
+        if (is_same_kind(got, rounded) || is_at_the_end(dtype, got, want, bound))
             return;
         tally_bad(t, i);
         if (is_finite(rounded)) {
@@ -433,14 +450,12 @@ static __device__ void tally_add(struct tally *t, i64 dtype, i64 i, double got, 
         }
         return;
     }
-    bool is_integer = dtype > F64;
     if (is_integer)
         want = rounded;
     if (t->has_signed_zero && !is_integer && got == 0 && rounded == 0 &&
         (double_bits(got) ^ double_bits(rounded)) != 0)
         tally_bad(t, i);
-    double err = fabs(got - want), size = fmax(fabs(want), scale);
-    double bound = is_integer ? 0 : atol + rtol * size;
+    double err = fabs(got - want);
     t->max_abs = fmax(t->max_abs, err);
     t->max_rel = fmax(t->max_rel, err / fmax(fabs(want), 1e-30));
     t->max_scale = fmax(t->max_scale, scale);
