@@ -84,7 +84,6 @@ static const char *const passed_variables[] = {"HONE_CUDA_LIB=",
                                                "HONE_PYTHON=",
                                                "HONE_TORCH_SECONDS=",
                                                "HONE_TORCH_COMPILE=",
-                                               "HONE_TORCH_DEVICE=",
                                                "HONE_EMULATOR_",
                                                "CUDA_VISIBLE_DEVICES="};
 #define MOST_PASSED 32
