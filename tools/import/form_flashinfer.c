@@ -78,7 +78,8 @@ static int write_one(const char *dir, const char *input, const char *dtype,
 {
     static const struct {
         const char *name, *word;
-    } words[] = {{"float16", "F16"}, {"bfloat16", "BF16"}, {"float32", "F32"}, {"float64", "F64"}};
+    } words[] = {{"float16", "F16"}, {"bfloat16", "BF16"}, {"float32", "F32"},
+                 {"float64", "F64"}, {"int32", "I32"},     {"int64", "I64"}};
     HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
     HONE_AUTOFREE char *name = hone_sprintf("%s/%s.safetensors", dir, input);
     long long bytes = (long long)(view->n * hone_dtype_bytes(view->dtype));
@@ -95,12 +96,57 @@ static int write_one(const char *dir, const char *input, const char *dtype,
     return hone_file_write(name, text.data, text.len, 0644, false, err);
 }
 
-/* Roles whose content may come from a file (docs/tasks.md, "stored"). */
-static bool may_be_stored(const struct hone_json *tensor)
+/* Roles whose content may come from a file (docs/tasks.md, "stored"), and what integers must be. */
+static const struct storable {
+    const char *role;
+    int (*check)(const struct hone_stored_view *view, int64_t bound, struct hone_err *err);
+} storable[] = {{"activation", NULL},
+                {"weight", NULL},
+                {"index", hone_stored_check_index},
+                {"offsets", hone_stored_check_offsets}};
+
+static const struct storable *find_stored(const struct hone_json *tensor)
 {
     const char *role = hone_json_get_str(tensor, "role", "");
-    return strstr(hone_json_get_str(tensor, "dtype", ""), "float") != NULL &&
-           (strcmp(role, "activation") == 0 || strcmp(role, "weight") == 0);
+    bool is_float = strstr(hone_json_get_str(tensor, "dtype", ""), "float") != NULL;
+    for (size_t i = 0; i < HONE_COUNTOF(storable); i++)
+        if (strcmp(storable[i].role, role) == 0 && is_float == (storable[i].check == NULL))
+            return &storable[i];
+    return NULL;
+}
+
+/* The shape that the workload's sizes make. */
+static bool is_shape(const struct hone_stored_view *view, const struct hone_json *shape)
+{
+    size_t d = 0;
+    for (const struct hone_json *c = hone_json_first(shape); c; c = hone_json_next(c), d++) {
+        int64_t size = 0;
+        if (d == view->rank || !hone_json_as_i64(c, &size) || size != view->shape[d])
+            return false;
+    }
+    return d == view->rank;
+}
+
+static int check(const struct hone_json *row, const struct hone_json *tensor,
+                 const struct hone_stored_view *view, const char *name, struct hone_err *err)
+{
+    const struct storable *how = find_stored(tensor);
+    const char *dtype = hone_json_get_str(tensor, "dtype", "");
+    const char *input = hone_json_get_str(row, "input", "");
+    if (strcmp(hone_dtype_name(view->dtype), dtype) != 0)
+        return hone_fail(err, HONE_E_ARG, "refused: '%.200s' holds %s, the definition says %s",
+                         name, hone_dtype_name(view->dtype), dtype);
+    if (!is_shape(view, hone_json_get(row, "shape"))) {
+        HONE_AUTOFREE char *shape = hone_json_print(hone_json_get(row, "shape"));
+        return hone_fail(err, HONE_E_ARG,
+                         "refused: '%.200s' holds '%.64s' in another shape than the workload's "
+                         "sizes say, %.100s",
+                         name, input, shape);
+    }
+    int64_t bound = hone_json_get_i64(row, "below", HONE_STORED_ANY);
+    if (how != NULL && how->check != NULL && how->check(view, bound, err) < 0)
+        return hone_wrap(err, "refused: '%.200s', %s '%.64s'", name, how->role, input);
+    return 0;
 }
 
 static int store(const char *dir, const char *file, const struct hone_json *row,
@@ -116,12 +162,10 @@ static int store(const char *dir, const char *file, const struct hone_json *row,
     rc = hone_stored_find(bytes, len, hone_json_get_str(row, "key", ""), &view, err);
     if (rc < 0)
         return hone_wrap(err, "refused: the stored inputs '%.200s'", name);
+    rc = check(row, tensor, &view, name, err);
+    if (rc < 0 || find_stored(tensor) == NULL || !hone_json_get_bool(row, "goes_along", false))
+        return rc;
     const char *dtype = hone_json_get_str(tensor, "dtype", "");
-    if (strcmp(hone_dtype_name(view.dtype), dtype) != 0)
-        return hone_fail(err, HONE_E_ARG, "refused: '%.200s' holds %s, the definition says %s",
-                         name, hone_dtype_name(view.dtype), dtype);
-    if (!may_be_stored(tensor))
-        return 0;
     const char *input = hone_json_get_str(row, "input", "");
     HONE_AUTOFREE char *of_pack = hone_sprintf("%s.safetensors", input);
     hone_json_set_str(tensor, "stored", of_pack);

@@ -13,6 +13,9 @@
 #include "workspace/base/limits.h"
 #include "workspace/task/task.h"
 
+#define PREFIX "torch_"
+#define DIGITS 8 /* of a problem's number */
+
 /* Files that are named alike in every problem: the folder has the problem's name. */
 static bool is_named_alike(const char *base)
 {
@@ -36,8 +39,9 @@ const char *hone_torch_name(const char *file, struct hone_pool *pool)
     }
     const char *base = slash ? slash + 1 : path;
     size_t len = strlen(base), digits = strspn(base, "0123456789");
+    size_t most = HONE_LIMIT_NAME_BYTES - strlen(PREFIX) - (digits > 0 ? 1 + DIGITS : 0);
     struct hone_buf name = HONE_BUF_INIT;
-    for (size_t i = digits; i < len && name.len < 40; i++) {
+    for (size_t i = digits; i < len && name.len < most; i++) {
         if (isalnum((unsigned char)base[i]))
             hone_buf_printf(&name, "%c", tolower((unsigned char)base[i]));
         else if (name.len > 0 && name.data[name.len - 1] != '_')
@@ -50,10 +54,10 @@ const char *hone_torch_name(const char *file, struct hone_pool *pool)
     if (name.len == 0 || isdigit((unsigned char)name.data[0]) || is_taken) {
         HONE_AUTOFREE char *rest = hone_strdup(name.len > 0 ? name.data : "");
         hone_buf_done(&name);
-        hone_buf_printf(&name, "torch_%s", rest);
+        hone_buf_printf(&name, PREFIX "%s", rest);
     }
     if (digits > 0)
-        hone_buf_printf(&name, "_%.*s", (int)hone_min_i64((int64_t)digits, 8), base);
+        hone_buf_printf(&name, "_%.*s", (int)hone_min_i64((int64_t)digits, DIGITS), base);
     const char *ret = hone_pool_strdup(pool, name.data);
     hone_buf_done(&name);
     return ret;
@@ -172,7 +176,10 @@ static int write_pack(const char *dir, const char *file, const struct hone_json 
     if (code == 0)
         code = write_text(kernels, "naive.c", hone_json_get_str(said, "naive", ""), err);
     if (code == 0)
-        code = write_text(kernels, "naive.cu", hone_json_get_str(said, "naive_cuda", ""), err);
+        code =
+            hone_json_get_str(said, "naive_cuda", "")[0] == '\0'
+                ? 0 /* no baseline for a device: no sizes for one either */
+                : write_text(kernels, "naive.cu", hone_json_get_str(said, "naive_cuda", ""), err);
     return code;
 }
 

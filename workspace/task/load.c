@@ -363,13 +363,15 @@ static int load_density(struct loader *l, const struct tensor_in *in, struct hon
 static int load_stored(struct loader *l, const char *file, struct hone_tensor *tensor)
 {
     bool is_value = tensor->role == HONE_ROLE_ACTIVATION || tensor->role == HONE_ROLE_WEIGHT ||
-                    tensor->role == HONE_ROLE_BITS;
+                    tensor->role == HONE_ROLE_BITS || tensor->role == HONE_ROLE_INDEX ||
+                    tensor->role == HONE_ROLE_OFFSETS;
     tensor->stored_file = file;
     if (!file)
         return 0;
     if (!is_value || tensor->unit != 0)
         return hone_fail_at(l->err, HONE_E_ARG, "stored",
-                            "is for the roles activation, weight and bits without scale and shift");
+                            "is for the roles activation, weight, bits, index and offsets "
+                            "without scale and shift");
     if (*file == '\0' || *file == '.' || strchr(file, '/'))
         return hone_fail_at(l->err, HONE_E_ARG, "stored",
                             "must be the name of a file of the pack, beside task.json");

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Stored inputs: a safetensors file as hostile bytes, and what its values must be.
+ *
+ * The whole header is read and checked before a tensor is looked at: find_member. What a role says of
+ * integers is one row of checks. No state; limits: HONE_LIMIT_STORED_TENSORS,
+ * HONE_LIMIT_STORED_HEADER_BYTES, HONE_LIMIT_RANK, HONE_LIMIT_ELEMENTS. */
 #include "workspace/task/stored.h"
 
 #include <math.h>
@@ -42,12 +47,14 @@ static int read_shape(const struct hone_json *shape, struct hone_stored_view *re
         return hone_fail_at(err, HONE_E_ARG, "shape", "must be a list of at most %d sizes",
                             HONE_LIMIT_RANK);
     ret->n = ret->row = 1;
+    ret->rank = 0;
     for (const struct hone_json *c = hone_json_first(shape); c; c = hone_json_next(c)) {
         if (!hone_json_as_i64(c, &ret->row) || ret->row < 1 ||
             __builtin_mul_overflow(ret->n, ret->row, &ret->n) || ret->n > HONE_LIMIT_ELEMENTS)
             return hone_fail_at(err, HONE_E_ARG, "shape",
                                 "sizes are 1 or more, at most %lld in all",
                                 (long long)HONE_LIMIT_ELEMENTS);
+        ret->shape[ret->rank++] = ret->row;
     }
     return 0;
 }
@@ -156,6 +163,66 @@ static bool is_finite(const struct hone_stored_view *view)
     return is_good;
 }
 
+/* Of a type that may index: what 64 bits cannot hold counts as negative. */
+static int64_t integer_at(const struct hone_stored_view *view, int64_t i)
+{
+    int64_t bytes = hone_dtype_bytes(view->dtype), wide = 0;
+    int32_t narrow = 0;
+    const char *at = (const char *)view->data + i * bytes;
+    if (bytes == 4)
+        memcpy(&narrow, at, sizeof(narrow));
+    else
+        memcpy(&wide, at, sizeof(wide));
+    if (view->dtype == HONE_DTYPE_U32)
+        return (int64_t)(uint32_t)narrow;
+    return bytes == 4 ? narrow : wide;
+}
+
+int hone_stored_check_index(const struct hone_stored_view *view, int64_t below,
+                            struct hone_err *err)
+{
+    for (int64_t i = 0; i < view->n; i++) {
+        int64_t value = integer_at(view, i);
+        if (value < 0)
+            return hone_fail(err, HONE_E_ARG, "element %lld is %lld, an index is 0 or more",
+                             (long long)i, (long long)value);
+        if (below != HONE_STORED_ANY && value >= below)
+            return hone_fail(err, HONE_E_ARG, "element %lld is %lld, it must be below %lld",
+                             (long long)i, (long long)value, (long long)below);
+    }
+    return 0;
+}
+
+int hone_stored_check_offsets(const struct hone_stored_view *view, int64_t total,
+                              struct hone_err *err)
+{
+    int64_t before = 0;
+    if (view->n < 2)
+        return hone_fail(err, HONE_E_ARG, "offsets have two elements or more");
+    for (int64_t i = 0; i < view->n; i++) {
+        int64_t value = integer_at(view, i);
+        if (i == 0 && value != 0)
+            return hone_fail(err, HONE_E_ARG, "element 0 is %lld, the first offset is 0",
+                             (long long)value);
+        if (value < before)
+            return hone_fail(err, HONE_E_ARG, "element %lld is %lld, less than %lld before it",
+                             (long long)i, (long long)value, (long long)before);
+        before = value;
+    }
+    if (total == HONE_STORED_ANY ? before < 1 : before != total)
+        return hone_fail(err, HONE_E_ARG, "element %lld, the last, is %lld, it must be %lld%s",
+                         (long long)(view->n - 1), (long long)before,
+                         (long long)(total == HONE_STORED_ANY ? 1 : total),
+                         total == HONE_STORED_ANY ? " or more" : "");
+    return 0;
+}
+
+static const struct {
+    enum hone_role role;
+    int (*check)(const struct hone_stored_view *view, int64_t bound, struct hone_err *err);
+} checks[] = {{HONE_ROLE_INDEX, hone_stored_check_index},
+              {HONE_ROLE_OFFSETS, hone_stored_check_offsets}};
+
 static int load_one(struct hone_task *task, struct hone_tensor *tensor, struct hone_err *err)
 {
     HONE_AUTOFREE char *path = hone_path_join(task->dir, tensor->stored_file, NULL), *bytes = NULL;
@@ -171,6 +238,9 @@ static int load_one(struct hone_task *task, struct hone_tensor *tensor, struct h
                          hone_dtype_name(view.dtype), hone_dtype_name(tensor->dtype));
     if (!is_finite(&view))
         return hone_fail(err, HONE_E_ARG, "'%s' holds NaN or infinities", tensor->name);
+    for (size_t i = 0; i < HONE_COUNTOF(checks); i++)
+        if (tensor->role == checks[i].role && checks[i].check(&view, HONE_STORED_ANY, err) < 0)
+            return hone_wrap(err, "'%s'", tensor->name);
     size_t n_bytes = (size_t)(view.n * hone_dtype_bytes(view.dtype));
     void *kept = hone_pool_alloc(task->pool, n_bytes);
     memcpy(kept, view.data, n_bytes);

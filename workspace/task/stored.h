@@ -15,13 +15,24 @@
 struct hone_stored_view {
     enum hone_dtype dtype;
     int64_t n, row; /* elements; of the last dimension */
+    size_t rank;
+    int64_t shape[HONE_LIMIT_RANK];
     const void *data;
 };
 int hone_stored_find(const char *bytes, size_t len, const char *name, struct hone_stored_view *ret,
                      struct hone_err *err);
 
+/* What integers must be, HONE_E_ARG with the first element that is not. Index: 0 <= v < below.
+ * Offsets: two or more, the first 0, none below the one before it, the last `total`. HONE_STORED_ANY
+ * as below or total: as far as the file alone tells; a total must be 1 or more then. */
+#define HONE_STORED_ANY (-1)
+int hone_stored_check_index(const struct hone_stored_view *view, int64_t below,
+                            struct hone_err *err);
+int hone_stored_check_offsets(const struct hone_stored_view *view, int64_t total,
+                              struct hone_err *err);
+
 /* Reads the files that the task's inputs name, from its folder: called by hone_task_load. Floating
- * values must be finite. */
+ * values must be finite, indexes and offsets be some for an axis that is large enough. */
 int hone_task_load_stored(struct hone_task *task, struct hone_err *err);
 
 #endif

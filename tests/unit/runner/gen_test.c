@@ -416,6 +416,55 @@ START_TEST(test_stored)
 }
 END_TEST
 
+/* Stored offsets: the file's lengths in turn where the sizes are the file's, stretched elsewhere; two
+ * inputs begin at the same row. A stored index stays below the bound. */
+START_TEST(test_stored_places)
+{
+    enum { HELD = 6, LONG = 40 };
+    static const int32_t rows[2][HELD] = {{0, 1, 1, 8, 20, 49}, {0, 10, 10, 80, 200, 490}};
+    static const int32_t places[] = {0, 9, 4, 31, 7};
+    struct hone_gen *gen = hone_gen_new(key);
+    bool is_turned = false;
+    for (uint64_t c = 0; c < 32; c++) {
+        int64_t sizes[] = {HELD, 2, 3, 17, LONG}, totals[] = {49, 1, 5, 1000003, 7};
+        for (size_t k = 0; k < HONE_COUNTOF(sizes); k++) {
+            int32_t v[2][LONG], v_index[LONG];
+            struct hone_task task = {.n_axes = 2, .n_inputs = 3};
+            struct hone_workload workload = {.axes = {sizes[k], totals[k]}};
+            for (int i = 0; i < 3; i++) {
+                task.inputs[i] =
+                    (struct hone_tensor){.dtype = HONE_DTYPE_I32,
+                                         .role = i < 2 ? HONE_ROLE_OFFSETS : HONE_ROLE_INDEX,
+                                         .rank = 1,
+                                         .bound_axis = 1,
+                                         .stored_file = "x",
+                                         .stored = i < 2 ? rows[i] : places,
+                                         .n_stored = i < 2 ? HELD : 5,
+                                         .stored_row = 1};
+                hone_gen_input(gen, &task, &workload, (size_t)i, HONE_DIST_NORMAL, c,
+                               i < 2 ? v[i] : v_index);
+            }
+            for (int64_t i = 1; i < sizes[k]; i++)
+                ck_assert_int_ge(v[0][i], v[0][i - 1]);
+            ck_assert_int_eq(v[0][0], 0);
+            ck_assert_int_eq(v[0][sizes[k] - 1], totals[k]);
+            ck_assert(memcmp(v[0], v[1], (size_t)sizes[k] * sizeof v[0][0]) == 0); /* alike */
+            for (int64_t i = 0; i < sizes[k]; i++)
+                ck_assert(v_index[i] >= 0 && v_index[i] < totals[k]);
+            if (k > 0)
+                continue;
+            int seen = 0; /* the lengths 1 0 7 12 29, from any of them on */
+            for (int i = 1; i < HELD; i++)
+                seen |= 1 << (v[0][i] - v[0][i - 1]);
+            ck_assert_int_eq(seen, 1 << 1 | 1 | 1 << 7 | 1 << 12 | 1 << 29);
+            is_turned = is_turned || v[0][1] != 1;
+        }
+    }
+    ck_assert(is_turned);
+    hone_gen_free(gen);
+}
+END_TEST
+
 /* A filter's sums run over channels and places: all of its dimensions but the first. */
 START_TEST(test_fan_in)
 {
@@ -648,4 +697,4 @@ UNIT_MAIN("gen", test_float64_normals, test_scaled, test_unsigned_are_not_zeros,
           test_bytes_are_all_values, test_bools_are_both, test_wide_integers,
           test_repeats_and_differs, test_normal, test_float64_has_full_mantissas, test_roles,
           test_distributions, test_scalar, test_elements, test_halves, test_placed_roles,
-          test_density, test_stored, test_fan_in, test_parts_are_the_whole)
+          test_density, test_stored, test_stored_places, test_fan_in, test_parts_are_the_whole)

@@ -115,6 +115,47 @@ START_TEST(limits)
 }
 END_TEST
 
+/* What an index and offsets must be; the refusal names the first element that is not. */
+START_TEST(places)
+{
+    static const struct {
+        int (*check)(const struct hone_stored_view *view, int64_t bound, struct hone_err *err);
+        int64_t v[4], n, bound;
+        const char *message; /* NULL: good */
+    } table[] = {
+        {hone_stored_check_index, {0, 4, 2}, 3, 5, NULL},
+        {hone_stored_check_index, {0, 5, 2}, 3, 5, "element 1 is 5, it must be below 5"},
+        {hone_stored_check_index, {0, 4, -1}, 3, 5, "element 2 is -1, an index is 0 or more"},
+        {hone_stored_check_index, {0, 1 << 30, 2}, 3, HONE_STORED_ANY, NULL},
+        {hone_stored_check_offsets, {0, 3, 3, 7}, 4, 7, NULL},
+        {hone_stored_check_offsets, {0, 3, 3, 7}, 4, 8, "element 3, the last, is 7, it must be 8"},
+        {hone_stored_check_offsets, {0, 3, 3, 7}, 4, 6, "element 3, the last, is 7, it must be 6"},
+        {hone_stored_check_offsets, {0, 3, 2, 7}, 4, 7, "element 2 is 2, less than 3 before it"},
+        {hone_stored_check_offsets, {1, 3, 3, 7}, 4, 7, "element 0 is 1, the first offset is 0"},
+        {hone_stored_check_offsets, {0}, 1, 0, "two elements or more"},
+        {hone_stored_check_offsets, {0, 7}, 2, HONE_STORED_ANY, NULL},
+        {hone_stored_check_offsets, {0, 0}, 2, HONE_STORED_ANY, "it must be 1 or more"},
+    };
+    for (size_t i = 0; i < 2 * HONE_COUNTOF(table); i++) {
+        bool is_narrow = i % 2 == 1;
+        int32_t narrow[4];
+        for (int k = 0; k < 4; k++)
+            narrow[k] = (int32_t)table[i / 2].v[k];
+        struct hone_stored_view view = {.dtype = is_narrow ? HONE_DTYPE_I32 : HONE_DTYPE_I64,
+                                        .n = table[i / 2].n,
+                                        .row = table[i / 2].n,
+                                        .data = is_narrow ? (const void *)narrow : table[i / 2].v};
+        struct hone_err err = HONE_ERR_INIT;
+        int code = table[i / 2].check(&view, table[i / 2].bound, &err);
+        if (table[i / 2].message == NULL)
+            ck_assert_msg(code == 0, "row %zu: %s", i / 2, err.message);
+        else
+            ck_assert_msg(code == HONE_E_ARG && strstr(err.message, table[i / 2].message),
+                          "row %zu: %s", i / 2, err.message);
+    }
+}
+END_TEST
+
 /* A pack names a file of its folder; what is there must fit the task. */
 START_TEST(packs)
 {
@@ -125,7 +166,9 @@ START_TEST(packs)
         {"layer.safetensors", "other.safetensors", "other.safetensors"},
         {"layer.safetensors", "../layer", "beside task.json"},
         {"\"role\": \"weight\", \"stored\"", "\"role\": \"positive\", \"stored\"",
-         "activation, weight and bits"},
+         "activation, weight, bits, index and offsets"},
+        {"\"role\": \"weight\", \"stored\"", "\"role\": \"index\", \"bound\": \"N\", \"stored\"",
+         "needs int32"},
         {"\"float32\", \"role\": \"weight\"", "\"float16\", \"role\": \"weight\"", "float32 there"},
     };
     for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
@@ -163,4 +206,4 @@ START_TEST(packs)
 }
 END_TEST
 
-UNIT_MAIN("stored", a_good_file, bad_files, limits, packs)
+UNIT_MAIN("stored", a_good_file, bad_files, limits, places, packs)

@@ -125,6 +125,15 @@ START_TEST(names_come_from_files)
         {"norm.py", "torch_norm"},
         {"7_Norm.py", "norm_7"},
         {"exp.py", "torch_exp"},
+        /* as long as a name may be, and one letter more, which is cut */
+        {"gqa_paged_prefill_causal_h32_kv16_d128_ps64_xxxxxxxxxxxxxx.py",
+         "gqa_paged_prefill_causal_h32_kv16_d128_ps64_xxxxxxxxxxxxxx"},
+        {"gqa_paged_prefill_causal_h32_kv16_d128_ps64_xxxxxxxxxxxxxxx.py",
+         "gqa_paged_prefill_causal_h32_kv16_d128_ps64_xxxxxxxxxxxxxx"},
+        {"1_gqa_paged_prefill_causal_h32_kv16_d128_ps64_xxxxx.py",
+         "gqa_paged_prefill_causal_h32_kv16_d128_ps64_xxxxx_1"},
+        {"1_gqa_paged_prefill_causal_h32_kv16_d128_ps64_xxxxxx.py",
+         "gqa_paged_prefill_causal_h32_kv16_d128_ps64_xxxxx_1"},
     };
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++)

@@ -32,7 +32,6 @@ struct worker {
     int64_t records_room;
     int to;
     FILE *from;
-    bool has_none; /* it said that there is no answer to such a request */
 };
 
 static int start_worker(const char *program, struct worker *w)
@@ -69,8 +68,7 @@ static bool hear(struct worker *w, int64_t n, double *numbers)
     if (fgets(line, sizeof line, w->from) == NULL ||
         hone_json_parse(line, strlen(line), &json, NULL) < 0)
         return false;
-    const char *wrong = hone_json_get_str(json, "error", hone_json_get_str(json, "none", NULL));
-    w->has_none = hone_json_get(json, "none") != NULL;
+    const char *wrong = hone_json_get_str(json, "error", NULL);
     if (wrong != NULL)
         fprintf(stderr, "torch: %s\n", wrong);
     const struct hone_json *number = hone_json_first(hone_json_get(json, "numbers"));
@@ -129,7 +127,8 @@ static struct hone_json *make_request(const struct worker *w, int64_t n)
 }
 
 /* Values to records, in place: a record is written where values before its own have been read. The
- * scale is the root mean square of the output, or what makes GAP_ROOM of what float32 errs by here:
+ * scale is the root mean square of the output's finite elements (empty rows of attention have the
+ * logarithm of nothing), or what makes GAP_ROOM of what float32 errs by here:
  * that is more where things cancel, which the output's size does not tell. */
 static void spread(struct worker *w, int64_t n, const double *gaps)
 {
@@ -140,11 +139,13 @@ static void spread(struct worker *w, int64_t n, const double *gaps)
     for (int64_t o = 0; o < w->layout.n_outputs; o++) {
         int64_t count = w->control->n_output_elements[o];
         double squares = 0, value = 0;
+        int64_t n_finite = 0;
         for (int64_t k = 0; k < count; k++) {
             memcpy(&value, values + (size_t)(i + k) * sizeof value, sizeof value);
-            squares += value * value;
+            squares += isfinite(value) ? value * value : 0;
+            n_finite += isfinite(value) ? 1 : 0;
         }
-        double scale = fmax(sqrt(squares / (double)hone_max_i64(count, 1)), GAP_ROOM * gaps[o]);
+        double scale = fmax(sqrt(squares / (double)hone_max_i64(n_finite, 1)), GAP_ROOM * gaps[o]);
         for (int64_t k = 0; k < count; k++, i++) {
             memcpy(&value, values + (size_t)i * sizeof value, sizeof value);
             records[i] = (struct hone_oracle_record){
@@ -164,12 +165,8 @@ static bool answer_items(struct worker *w)
     }
     HONE_AUTOJSON struct hone_json *request = make_request(w, n);
     double gaps[HONE_LIMIT_TENSORS] = {0};
-    if (!say(w, request))
+    if (!say(w, request) || !hear(w, w->layout.n_outputs, gaps))
         return false;
-    if (!hear(w, w->layout.n_outputs, gaps)) {
-        w->control->n_records = -1;
-        return w->has_none;
-    }
     spread(w, n, gaps);
     w->control->n_records = n;
     return true;

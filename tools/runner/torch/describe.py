@@ -14,6 +14,7 @@ import torch
 
 import forms
 import naive
+import naive_loops
 from worker import MARK, Refused, construct, execute, outputs_of, parse
 
 TAKEN = set("""auto break case char const continue default do double else enum extern float for goto if inline int long
@@ -29,6 +30,8 @@ STEPS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32)  # of which a legal siz
 SMALL = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 SLOW_SECONDS, MOST_ELEMENTS = 0.004, 2 << 20
 SLOW_SMALL, SLOW_FIXED = 0.2, 0.05
+SLOW_LOOPS = 4  # times as long: most of it is Python's own
+ROOM = 4  # times as large
 DEVICE_SECONDS, DEVICE_ELEMENTS = 2.0, 1 << 27
 SLOW_BASE = max(3, int(os.environ.get("HONE_TORCH_SECONDS", "60")) // 20)  # of processor time
 
@@ -156,6 +159,12 @@ def check_honest(trial):
                       " (dropout is active where p > 0 in train mode)")
 
 
+def larger(constraints):
+    """The sizes that must be more than others: they begin larger, so that the others can vary."""
+    more = [(a, b) for c in constraints for a, b in re.findall(r"(\w+)\s*>=?\s*([A-Za-z_]\w*)", c)]
+    return {a for a, _ in more} | {b for c in constraints for _, b in re.findall(r"([A-Za-z_]\w*)\s*<=?\s*(\w+)", c)}
+
+
 class Describer:
     def __init__(self, text, form, fixed=None):
         self.text, self.form, self.fixed = text, form, fixed or {}
@@ -163,6 +172,8 @@ class Describer:
         self.public = literals(self.tree)
         self.axes = list(form.axes) if form else used_by_inputs(self.tree, self.public)
         self.axes = [a for a in self.axes if a not in self.fixed]
+        self.wide = larger(self.form.constraints if self.form else [])
+        self.slow = SLOW_SECONDS * (SLOW_LOOPS if self.form and self.form.has_loops else 1)
         self.base, self.first = self.smallest()
         self.multiple, self.least = {}, {}
 
@@ -184,7 +195,7 @@ class Describer:
     def smallest(self):
         why = None
         for most in SMALL:
-            base = {**self.fixed, **{a: min(self.public[a], most) for a in self.axes}}
+            base = {**self.fixed, **{a: min(self.public[a], most * (ROOM if a in self.wide else 1)) for a in self.axes}}
             try:
                 if not self.is_legal(base):
                     raise ValueError("a constraint does not hold")
@@ -317,7 +328,7 @@ class Describer:
             trial = self.attempt(**{**sizes, axis: grown}) if grown > sizes[axis] else None
             if trial:
                 trial.seconds = min(trial.seconds, *(self.timed(trial) for _ in range(2)))
-            if not trial or trial.seconds > SLOW_SECONDS or trial.elements() > MOST_ELEMENTS:
+            if not trial or trial.seconds > self.slow or trial.elements() > MOST_ELEMENTS:
                 stuck.add(axis)
                 continue
             middle, sizes, best = sizes, {**sizes, axis: grown}, trial
@@ -420,14 +431,16 @@ class Pack:
         if tensor.dtype == torch.bool:
             return {"role": "mask"}
         if told and "below" in told:
-            return {"role": told["role"], "bound": self.axis_of(str(told["below"]), "values")}
+            size = str(told["below"])
+            known = size if size in self.d.axes or size.isdigit() else str(self.d.base.get(size, self.d.public.get(size, size)))
+            return {"role": told["role"], "bound": self.axis_of(known, "values")}
         if told:
             return told
         axis = self.d.bound(i) if i is not None and not tensor.is_floating_point() else None
         if axis:
             return {"role": "index", "bound": self.axis_of(axis if axis in self.d.axes else str(self.d.public[axis]), axis)}
         if not tensor.is_floating_point():
-            raise Refused("an integer input: which values are legal is not known (%s)" % (key or "argument %d" % i))
+            raise Refused("an integer input: which values are legal is not known (%s)" % (key or self.told(i).get("name") or "argument %d" % i))
         if key.endswith("running_var") or is_positive:
             return {"role": "positive"}
         return {"role": "weight" if key and tensor.dim() > 1 else "activation"}
@@ -560,6 +573,27 @@ def settled(text, form, fixed=None):
     return d
 
 
+def kernels(trial, pack):
+    """(C, CUDA); "" where there is none for a device."""
+    has_loops = pack.d.form is not None and pack.d.form.has_loops
+    return (naive_loops if has_loops else naive).kernels(trial, pack)
+
+
+def stored_of(form, pack):
+    """The suite's files of the pack's inputs, with the sizes of their workload; below: the first value that integers must not have."""
+    found = []
+    for s in form.stored:
+        here = pack.by_argument.get(s["input"])
+        if here is None:
+            continue
+        bound, sizes = pack.inputs[here].get("bound"), s["sizes"]
+        there = pack.record["axes"].get(bound)
+        values = {name: sizes.get(was) for name, was in pack.record["axes"].items()}
+        more = {"below": sizes[there] if there in sizes else size_of(pack, bound, values)} if bound else {}
+        found.append({"input": here, "file": s["file"], "key": s["key"], "shape": s["shape"], "goes_along": s["goes_along"], **more})
+    return found
+
+
 def held(d, wanted_name):
     """The sizes that are to have one value, {axis: value}: those that the module keeps as numbers, so that its kernel is for one
     value of them, and where the state has to be joined those that it depends on."""
@@ -577,10 +611,10 @@ def held(d, wanted_name):
         found.update(d.fixed)
         d.sizes = [d.base]
         pack = packed(d, wanted_name)
-    kernel = naive.kernels(d.first, pack)
+    kernel = kernels(d.first, pack)
     for axis in d.axes:
         trial = d.attempt(**{axis: d.base[axis] + d.multiple[axis]})
-        if trial is not None and naive.kernels(trial, pack) != kernel:
+        if trial is not None and kernels(trial, pack) != kernel:
             found[axis] = d.base[axis]
     found.update({a: d.base[a] for a in d.base if a not in d.axes and d.base[a] != d.public[a]})
     for axis in found:
@@ -604,7 +638,7 @@ def describe(text, wanted_name):
         d = settled(text, form, fixed)
     d.sizes = d.workloads()
     pack = packed(d, wanted_name)
-    kernel, device_kernel = naive.kernels(d.first, pack)
+    kernel, device_kernel = kernels(d.first, pack)
     width = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "int32": 4, "int64": 8, "int16": 2}
     total = moved(pack, width)
 
@@ -612,7 +646,7 @@ def describe(text, wanted_name):
         return [{here: size[there] for here, there in pack.record["axes"].items() if there in d.axes} for size in sizes]
     said = {} if form is None else {
         "module": text, "description": form.description,
-        "stored": [{**s, "input": pack.by_argument[s["input"]]} for s in form.stored if s["input"] in pack.by_argument]}
+        "stored": stored_of(form, pack)}
     words = r"[A-Za-z_]\w*"
     kept = [c for c in (form.constraints if form else []) if set(re.findall(words, c)) & set(d.axes)]
     constraints = [re.sub(words, lambda m: pack.by_formula.get(m.group(0)) or str(d.base.get(m.group(0), d.public[m.group(0)])), c)
@@ -620,7 +654,7 @@ def describe(text, wanted_name):
     return {
         **said, "constraints": constraints, "name": pack.name, "axes": pack.axes, "inputs": pack.inputs, "outputs": pack.outputs, "scalars": pack.scalars,
         "bytes": total, "workloads": lines(d.sizes), "record": MARK + json.dumps(pack.record),
-        "naive": kernel, "naive_cuda": device_kernel, "device_workloads": lines(d.device_workloads(pack)),
+        "naive": kernel, "naive_cuda": device_kernel, "device_workloads": lines(d.device_workloads(pack)) if device_kernel else [],
     }
 
 

@@ -27,6 +27,7 @@ class Form:
         self.outputs = []  # [(name, dtype)]
         self.stored = []  # [{"input", "file", "key"}]: what the suite keeps in files
         self.description = self.definition = ""  # definition: its name in the suite
+        self.has_loops = False  # over sizes or contents: the kernel is written by naive_loops.py
 
 
 def index_of(node):
@@ -48,10 +49,10 @@ def put_part(whole, index, value):
 
 class Plain(ast.NodeTransformer):
     """A reference function as torch.fx can trace it: no checks, no notes, float32 in place of narrower casts, and what is
-    written into an output as a whole as a new value of its name."""
+    written into an output as a whole as a new value of its name. keeps_parts: what is written into a part stays so."""
 
-    def __init__(self, outputs=(), singles=()):
-        self.outputs, self.singles, self.parts = set(outputs), set(singles), 0
+    def __init__(self, outputs=(), singles=(), keeps_parts=False):
+        self.outputs, self.singles, self.parts, self.keeps_parts = set(outputs), set(singles), 0, keeps_parts
 
     def visit_FunctionDef(self, node):
         node.decorator_list, node.returns = [], None
@@ -95,7 +96,7 @@ class Plain(ast.NodeTransformer):
             return self.assign(self.written(target), node.value)
         if ast.unparse(target) in ["%s[0]" % name for name in self.singles]:
             return self.assign(target.value.id, ast.parse("(%s).reshape(1)" % ast.unparse(node.value), mode="eval").body)
-        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and len(node.targets) == 1:
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and len(node.targets) == 1 and not self.keeps_parts:
             return self.assign(target.value.id, ast.Call(ast.Name("put_part", ast.Load()), [
                 ast.Name(target.value.id, ast.Load()), index_of(target.slice), node.value], []))
         return node
@@ -143,9 +144,15 @@ class Plain(ast.NodeTransformer):
         return ast.Assign(targets=[ast.Name(name, ast.Store())], value=value, lineno=1)
 
 
-def plain(node, outputs=(), singles=()):
+def plain(node, outputs=(), singles=(), keeps_parts=False):
     """singles: outputs of one element, which is written by its number."""
-    return ast.unparse(ast.fix_missing_locations(Plain(outputs, singles).visit(node)))
+    return ast.unparse(ast.fix_missing_locations(Plain(outputs, singles, keeps_parts).visit(node)))
+
+
+def has_loops(node):
+    """Over more than numbers that stand there: torch.fx does not trace these."""
+    return any(isinstance(s, ast.For) and not (isinstance(s.iter, ast.Call) and all(isinstance(a, ast.Constant) for a in s.iter.args))
+               for s in ast.walk(node))
 
 
 def helpers(tree, but):
@@ -170,9 +177,14 @@ def function(tree, name, where):
     return found[-1]
 
 
-def draw(dtype, shape):
-    """Python that makes an argument; what is drawn here only shows shapes."""
+def draw(dtype, shape, role=()):
+    """Python that makes an argument; what is drawn here only shows shapes. Offsets are those of rows of one length, rounded up, so
+    that the first row is not empty."""
     size = "(%s)" % "".join("%s, " % s for s in shape)
+    if "below" in role:
+        values = "-(-(torch.arange(%s) * %s) // (%s - 1))" % (shape[0], role["below"], shape[0]) if role["role"] == "offsets" else (
+            "torch.ones(%s)" % size if role["below"] != 1 else "torch.zeros(%s)" % size)
+        return "(%s).to(torch.%s)" % (values, dtype)
     if dtype == "bool":
         return "torch.rand(%s) > 0.5" % size
     if dtype.startswith(("int", "uint")):

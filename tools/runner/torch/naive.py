@@ -615,7 +615,7 @@ class Writer:
         keep = bool(more.get("keepdim", args[2] if len(args) > 2 else False))
         if not isinstance(dim, int):
             raise Refused("no naive kernel: logsumexp over several dimensions")
-        most = self.call("n_reduce", x.rank, x.name, 1 << dim % x.rank, 1, "'>'")
+        most = self.mapped("fabsf(x) == INFINITY ? 0 : x", self.call("n_reduce", x.rank, x.name, 1 << dim % x.rank, 1, "'>'"))
         parts = self.mapped("expf(x)", self.binary("x - y", x, most))
         total = self.mapped("logf(x)", self.call("n_reduce", x.rank, parts.name, 1 << dim % x.rank, 1, "'+'"))
         whole = self.binary("x + y", total, most)

@@ -77,7 +77,7 @@ static uint16_t n_to_bfloat(float x)
     for (int64_t i = 0; i < r; i++) {
         int64_t x = i - (r - a.r), y = i - (r - b.r);
         int64_t p = x < 0 ? 1 : a.d[x], q = y < 0 ? 1 : b.d[y];
-        d[i] = p > q ? p : q;
+        d[i] = p == 1 ? q : p;
     }
     return n_room(r, d);
 }
@@ -172,7 +172,7 @@ static int64_t n_from(struct nt a, struct nt c, int64_t i)
     int64_t in = 1, len = a.d[dim];
     for (int64_t i = dim + 1; i < a.r; i++)
         in *= a.d[i];
-    for (int64_t o = 0; len > 0 && o < n_count(a) / (len * in); o++)
+    for (int64_t o = 0; n_count(a) > 0 && o < n_count(a) / (len * in); o++)
         for (int64_t k = 0; k < in; k++) {
             const float *x = a.v + o * len * in + k;
             float *y = c.v + o * len * in + k;
@@ -440,7 +440,7 @@ static struct nt n_drop(struct nt a, int64_t rank)
     for (int64_t i = dim + 1; i < a.r; i++)
         in *= a.d[i];
     int64_t x = a.d[dim] * in, y = b.d[dim] * in;
-    for (int64_t o = 0; o < n_count(c) / (x + y); o++) {
+    for (int64_t o = 0; n_count(c) > 0 && o < n_count(c) / (x + y); o++) {
         memcpy(c.v + o * (x + y), a.v + o * x, (size_t)x * sizeof(float));
         memcpy(c.v + o * (x + y) + x, b.v + o * y, (size_t)y * sizeof(float));
     }
@@ -469,7 +469,7 @@ PARTS["n_slice"] = r"""static struct nt n_slice(struct nt a, int64_t dim, int64_
     c = n_room(c.r, c.d);
     for (int64_t i = dim + 1; i < a.r; i++)
         in *= a.d[i];
-    for (int64_t i = 0; i < n_count(c) / in; i++) {
+    for (int64_t i = 0; n_count(c) > 0 && i < n_count(c) / in; i++) {
         int64_t o = i / c.d[dim], k = i % c.d[dim];
         memcpy(c.v + i * in, a.v + (o * len + from + k * step) * in, (size_t)in * sizeof(float));
     }
@@ -539,7 +539,7 @@ PARTS["n_repeat"] = r"""static struct nt n_repeat(struct nt a, int64_t times, in
     c = n_room(c.r, c.d);
     for (int64_t i = dim + 1; i < a.r; i++)
         in *= a.d[i];
-    for (int64_t i = 0; i < n_count(c) / in; i++)
+    for (int64_t i = 0; n_count(c) > 0 && i < n_count(c) / in; i++)
         memcpy(c.v + i * in, a.v + i / times * in, (size_t)in * sizeof(float));
     return c;
 }

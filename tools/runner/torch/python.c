@@ -17,6 +17,7 @@
 HONE_EMBED(hone_torch_worker_text, "tools/runner/torch/worker.py");
 HONE_EMBED(hone_torch_describe_text, "tools/runner/torch/describe.py");
 HONE_EMBED(hone_torch_naive_text, "tools/runner/torch/naive.py");
+HONE_EMBED(hone_torch_loops_text, "tools/runner/torch/naive_loops.py");
 HONE_EMBED(hone_torch_losses_text, "tools/runner/torch/naive_losses.py");
 HONE_EMBED(hone_torch_layers_text, "tools/runner/torch/naive_layers.py");
 HONE_EMBED(hone_torch_trace_text, "tools/runner/torch/naive_trace.py");
@@ -138,18 +139,9 @@ int64_t hone_torch_seconds(void)
     return seconds >= 1 && seconds < HONE_LIMIT_TORCH_SECONDS ? seconds : HONE_LIMIT_TORCH_SECONDS;
 }
 
-const char *hone_python_device(const struct hone_python *python)
+const char *const *hone_python_env(const struct hone_python *python, struct hone_pool *pool)
 {
-    const char *given = getenv("HONE_TORCH_DEVICE");
-    if (given != NULL && strcmp(given, "cpu") == 0)
-        return "cpu";
-    return python->cuda != NULL ? "cuda" : NULL;
-}
-
-const char *const *hone_python_env(const struct hone_python *python, const char *device,
-                                   struct hone_pool *pool)
-{
-    const char **env = hone_pool_alloc(pool, 12 * sizeof *env);
+    const char **env = hone_pool_alloc(pool, 10 * sizeof *env);
     size_t n = 0;
     env[n++] = "PATH=/usr/bin:/bin";
     env[n++] = "LANG=C.UTF-8";
@@ -159,10 +151,6 @@ const char *const *hone_python_env(const struct hone_python *python, const char 
     env[n++] = "MKL_NUM_THREADS=1";
     env[n++] = hone_pool_printf(pool, "PYTHONPATH=/work:%s", python->paths);
     env[n++] = hone_pool_printf(pool, "HONE_TORCH_SECONDS=%lld", (long long)hone_torch_seconds());
-    if (device != NULL) {
-        env[n++] = hone_pool_printf(pool, "HONE_TORCH_DEVICE=%s", device);
-        env[n++] = hone_pool_printf(pool, "HONE_TORCH_HOST_ELEMENTS=%d", HONE_LIMIT_TORCH_ON_HOST);
-    }
     env[n] = NULL;
     return env;
 }
@@ -174,6 +162,7 @@ int hone_python_put_worker(const char *folder, struct hone_err *err)
     } files[] = {{"worker.py", hone_torch_worker_text},
                  {"describe.py", hone_torch_describe_text},
                  {"naive.py", hone_torch_naive_text},
+                 {"naive_loops.py", hone_torch_loops_text},
                  {"naive_losses.py", hone_torch_losses_text},
                  {"naive_layers.py", hone_torch_layers_text},
                  {"naive_trace.py", hone_torch_trace_text},

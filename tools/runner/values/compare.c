@@ -275,8 +275,11 @@ bool hone_compare_is_plain(enum hone_distribution dist)
 bool hone_compare_is_plain_for(const struct hone_task *task, enum hone_distribution dist)
 {
     bool is_stored = false;
-    for (size_t i = 0; i < task->n_inputs; i++)
-        is_stored = is_stored || task->inputs[i].stored_file != NULL;
+    for (size_t i = 0; i < task->n_inputs; i++) {
+        enum hone_role role = task->inputs[i].role;
+        bool is_place = role == HONE_ROLE_INDEX || role == HONE_ROLE_OFFSETS;
+        is_stored = is_stored || (task->inputs[i].stored_file != NULL && !is_place);
+    }
     return hone_compare_is_plain(dist) && !(is_stored && dist == HONE_DIST_NORMAL);
 }
 

@@ -28,6 +28,7 @@
 #define MAX_PARTS      8
 #define PART_MULTIPLE  64
 #define LEAST_ROWS     16 /* of stored content, to begin at one of them */
+#define STORED_WHAT    (UINT64_MAX - 1)
 
 struct hone_gen {
     uint8_t key[16];
@@ -472,7 +473,43 @@ static void fill_offsets(const struct hone_shape *s, enum hone_dtype dtype, void
     }
 }
 
-void hone_gen_stored(const struct hone_tensor *tensor, int64_t n, uint64_t word, void *dst)
+static double stored_integer(const struct hone_tensor *tensor, int64_t i)
+{
+    return hone_element_get(tensor->dtype, tensor->stored, i);
+}
+
+static void stored_offsets(const struct hone_tensor *tensor, const struct hone_shape *s,
+                           uint64_t word, void *dst)
+{
+    int64_t held = tensor->n_stored - 1, from = (int64_t)(word % (uint64_t)held);
+    double sum = 0, so_far = 0, total = (double)s->bound;
+    for (int pass = 0; pass < 2; pass++, sum = pass == 1 ? so_far : sum, so_far = 0)
+        for (int64_t i = 0; i < s->n; i++) {
+            int64_t row = i == 0 ? 0 : (from + i - 1) % held;
+            so_far += i == 0 ? 0 : stored_integer(tensor, row + 1) - stored_integer(tensor, row);
+            double at = sum > 0 ? floor(so_far * total / sum) : 0; /* in this order: exact */
+            if (pass == 1)
+                hone_element_set(tensor->dtype, dst, i, i == s->n - 1 ? total : at);
+        }
+}
+
+static void stored_index(const struct hone_tensor *tensor, const struct hone_shape *s,
+                         uint64_t word, void *dst)
+{
+    int64_t held = tensor->n_stored, from = (int64_t)(word % (uint64_t)held);
+    for (int64_t i = 0; i < s->n; i++)
+        hone_element_set(tensor->dtype, dst, i,
+                         fmod(stored_integer(tensor, (from + i) % held), (double)s->bound));
+}
+
+uint64_t hone_gen_stored_word(const struct hone_gen *gen, uint64_t counter)
+{
+    uint64_t words[2];
+    hone_gen_stream(gen, counter, STORED_WHAT, words);
+    return words[0];
+}
+
+static void stored_values(const struct hone_tensor *tensor, int64_t n, uint64_t word, void *dst)
 {
     int64_t bytes = hone_dtype_bytes(tensor->dtype), held = tensor->n_stored;
     bool has_rows = held / tensor->stored_row >= LEAST_ROWS;
@@ -485,6 +522,17 @@ void hone_gen_stored(const struct hone_tensor *tensor, int64_t n, uint64_t word,
         done += part;
         from = 0;
     }
+}
+
+void hone_gen_stored(const struct hone_tensor *tensor, const struct hone_shape *shape,
+                     uint64_t word, void *dst)
+{
+    if (tensor->role == HONE_ROLE_OFFSETS)
+        stored_offsets(tensor, shape, word, dst);
+    else if (tensor->role == HONE_ROLE_INDEX)
+        stored_index(tensor, shape, word, dst);
+    else
+        stored_values(tensor, shape->n, word, dst);
 }
 
 bool hone_gen_is_stored(const struct hone_tensor *tensor, const struct hone_shape *shape)
@@ -500,7 +548,9 @@ void hone_gen_input(const struct hone_gen *gen, const struct hone_task *task,
     struct hone_shape s;
     hone_gen_shape(gen, task, workload, input, dist, counter, &s);
     if (hone_gen_is_stored(tensor, &s)) {
-        hone_gen_stored(tensor, s.n, mix(s.stream), dst);
+        bool is_offsets = tensor->role == HONE_ROLE_OFFSETS;
+        hone_gen_stored(tensor, &s, is_offsets ? hone_gen_stored_word(gen, counter) : mix(s.stream),
+                        dst);
         return;
     }
     switch (tensor->role) {

@@ -21,9 +21,14 @@ void hone_gen_input(const struct hone_gen *gen, const struct hone_task *task,
                     const struct hone_workload *workload, size_t input, enum hone_distribution dist,
                     uint64_t counter, void *dst);
 /* Is content of this shape what the pack stores? Then: n elements of it, as a ring that begins at a
- * row (an element, where rows are few) which the word chooses. */
+ * row (an element, where rows are few) which the word chooses. An index stays below the bound.
+ * Offsets are such a ring of the file's row lengths, stretched to the total: at the file's own sizes
+ * they are its lengths, in turn. */
 bool hone_gen_is_stored(const struct hone_tensor *tensor, const struct hone_shape *shape);
-void hone_gen_stored(const struct hone_tensor *tensor, int64_t n, uint64_t word, void *dst);
+void hone_gen_stored(const struct hone_tensor *tensor, const struct hone_shape *shape,
+                     uint64_t word, void *dst);
+/* The word of one call's offsets, which all begin at the same row: lengths belong together. */
+uint64_t hone_gen_stored_word(const struct hone_gen *gen, uint64_t counter);
 /* What an input looks like in content of this kind: tensors of one call may be of different kinds.
  * Its stream is the host's. */
 void hone_gen_shape(const struct hone_gen *gen, const struct hone_task *task,

@@ -353,14 +353,15 @@ int64_t hone_gpu_output_elements(const struct hone_judge *judge, size_t output)
 
 /* What the pack stores, a set at a time: drawn on the host, it begins elsewhere in each. */
 static int fill_stored(struct hone_judge *judge, const struct hone_k_fill *fill,
-                       const struct hone_tensor *tensor, struct hone_err *err)
+                       const struct hone_tensor *tensor, uint64_t counter, struct hone_err *err)
 {
+    bool is_offsets = tensor->role == HONE_ROLE_OFFSETS;
+    uint64_t word = is_offsets ? hone_gen_stored_word(judge->gen, counter) : fill->shape.stream;
     int64_t bytes = fill->shape.n * hone_dtype_bytes(tensor->dtype);
     HONE_AUTOFREE void *content = hone_malloc((size_t)bytes + 1);
     int code = 0;
     for (int64_t set = 0; set < fill->n_sets && code == 0; set++) {
-        hone_gen_stored(tensor, fill->shape.n, hone_shape_mix(fill->shape.stream + (uint64_t)set),
-                        content);
+        hone_gen_stored(tensor, &fill->shape, hone_shape_mix(word + (uint64_t)set), content);
         code = hone_gpu_store(judge->gpu->session, fill->base + (hone_cu_ptr)(fill->stride * set),
                               content, bytes, err);
     }
@@ -391,7 +392,7 @@ static int fill_input(struct hone_judge *judge, size_t input, int64_t first, int
     bool is_values = tensor->role == HONE_ROLE_ACTIVATION || tensor->role == HONE_ROLE_WEIGHT ||
                      tensor->role == HONE_ROLE_POSITIVE;
     if (hone_gen_is_stored(tensor, shape))
-        return fill_stored(judge, &fill, tensor, err);
+        return fill_stored(judge, &fill, tensor, counter, err);
     if (is_values && tensor->dtype == HONE_DTYPE_F32 && shape->kind == HONE_DIST_NORMAL)
         return hone_gpu_launch(session, HONE_GPU_KERNEL_FILL_NORMAL, (shape->n + 3) / 4, n, &fill,
                                err);
