@@ -200,7 +200,7 @@ static int prepare(void *arg, struct hone_search_options *ret, struct hone_pool 
                    struct hone_err *err)
 {
     const struct teller *t = arg;
-    return t->args->knowledge ? hone_search_take_knowledge(t->ws, ret, pool, err) : 0;
+    return hone_search_take_learnt(t->ws, t->args, ret, pool, err);
 }
 
 static int print(const struct hone_search_args *args, const struct hone_suite *suite,

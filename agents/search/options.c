@@ -33,6 +33,8 @@ void hone_search_options_put(const struct hone_search_options *o, struct hone_ev
     ret->model = o->model;
     ret->seed = o->seed;
     ret->prior = o->prior;
+    ret->skip_below = o->skip_below;
+    ret->cost = o->skip_below > 0 ? o->cost : NULL;
     ret->caps = hone_search_caps(o);
 }
 
@@ -47,6 +49,7 @@ struct hone_search_options hone_search_options_of(const struct hone_event_start 
                                           .planner = start->planner,
                                           .model = start->model,
                                           .seed = start->seed,
+                                          .skip_below = start->skip_below,
                                           .budget_wall_ms = start->caps.budget_wall_ms,
                                           .budget_evaluations = start->caps.budget_evaluations};
     return hone_search_options_copy(&o, pool);

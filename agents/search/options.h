@@ -37,6 +37,11 @@ struct hone_search_options {
     int64_t seed;
     struct hone_json *prior; /* what a new search starts from beside the catalogue; NULL: nothing.
                                 Borrowed. One that goes on keeps what it started from */
+    double skip_below; /* 0 to 1: steps whose chance of a gain is below it, by the model `cost`, are
+                          left out as long as others are left; 0: none. Part of the search's key */
+    struct hone_json
+        *cost; /* agents/planner/cost_model.h; of a new search with skip_below. Borrowed.
+                               One that goes on keeps what it started with */
     double stop_at_percent_of_bound; /* 0: 95 */
     double stop_at_speedup;          /* decided, then confirmed; 0: none */
     int64_t plateau; /* stop after so many expansions without a new best; 0: 24, < 0: never */

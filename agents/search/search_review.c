@@ -24,7 +24,8 @@ struct shown { /* the first untried actions of a node */
     size_t n;
 };
 
-static void list_actions(const struct hone_node *node, struct hone_pool *pool, struct shown *ret)
+static void list_actions(const struct hone_search *s, const struct hone_node *node,
+                         struct hone_pool *pool, struct shown *ret)
 {
     size_t n_merges = 0; /* that are still to come: those are shown whatever their prior */
     ret->n = 0;
@@ -32,7 +33,8 @@ static void list_actions(const struct hone_node *node, struct hone_pool *pool, s
         n_merges += node->actions[i].sibling > 0 && !node->actions[i].is_tried;
     for (size_t i = 0; i < node->n_actions && ret->n < SHOWN; i++) {
         const struct hone_action *a = &node->actions[i];
-        if (a->is_tried || (a->sibling == 0 && ret->n + n_merges >= SHOWN))
+        if (!hone_policy_may_take(&s->policy_ctx, a) ||
+            (a->sibling == 0 && ret->n + n_merges >= SHOWN))
             continue;
         n_merges -= a->sibling > 0;
         ret->index[ret->n] = i;
@@ -168,7 +170,7 @@ int hone_search_review(struct hone_search *s, int index, bool *ret_did, struct h
     if (!hone_search_wants_review(s, index))
         return 0;
     node->is_reviewed = true;
-    list_actions(node, pool, &shown);
+    list_actions(s, node, pool, &shown);
     if (shown.n == 0)
         return 0;
     if (ask(s, node, &shown, pool, &answer, &cause) < 0) {
