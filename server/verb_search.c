@@ -258,7 +258,7 @@ static int run(const void *arg, struct hone_err *err)
     if (rc == 0)
         rc = take_pack(args, runtime, pool, err);
     if (rc == 0 && !args->suite)
-        rc = hone_search_take_learnt(hone_runtime_app(runtime)->ws, args, o, pool, err);
+        rc = hone_search_take_learnt(hone_runtime_app(runtime), args, o, pool, err);
     if (rc == 0)
         rc = hone_stop_watch(on_stop, &cancel, &stop, err);
     if (rc < 0)

@@ -63,7 +63,8 @@ struct hone_search_args {
     HONE_OPT(type, options.seed, "seed", "N", "Seed of the planner's choices.", \
              .fallback = "1"), \
     HONE_OPT(type, knowledge, "knowledge", NULL, \
-             "Start from what searches of other tasks of the family gained (hone knowledge)."), \
+             "Start from what searches of other tasks of the family gained (hone knowledge), and show " \
+             "the best of it to models."), \
     HONE_OPT(type, options.skip_below, "skip-below", "SHARE", \
              "Leave out steps whose chance of a gain is below it, by a cost model of recorded " \
              "kernels of other families, until nothing else is left; 0: none.", \
@@ -91,7 +92,7 @@ static inline void hone_search_settle(struct hone_search_options *options, int64
 
 /* verb_search_learnt.c: what other searches and recorded kernels taught, as far as the arguments ask
  * for it: prior, notes for models, cost model, for the options' task. In the pool. */
-int hone_search_take_learnt(struct hone_workspace *ws, const struct hone_search_args *args,
+int hone_search_take_learnt(struct hone_app *app, const struct hone_search_args *args,
                             struct hone_search_options *options, struct hone_pool *pool,
                             struct hone_err *err);
 /* `hone search --suite`: collects the tasks, runs the suite, prints its report. */

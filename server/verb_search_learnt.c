@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a search may start from beside the catalogue: rows of knowledge, and a cost model that is
  * fitted to recorded lattices. Nothing of the task itself, nor, in the cost model, of its family. */
+#include <string.h>
+
+#include "agents/coder/coder.h"
+#include "agents/coder/prompt.h"
+#include "agents/coder/prompt_machine.h"
 #include "agents/knowledge/knowledge.h"
 #include "agents/offline/cost_fit.h"
 #include "server/verb_search.h"
@@ -10,19 +15,20 @@ static void free_json(void *json)
     hone_json_free(json);
 }
 
-struct subject { /* of the search */
-    const char *task, *family, *target;
-};
+static bool asks_model(const struct hone_search_options *o)
+{
+    return hone_coder_asks_model(o->coder) || (o->planner && strcmp(o->planner, "llm") == 0);
+}
 
 /* From the rows of this workspace and of the user's store. */
-static int take_knowledge(struct hone_workspace *ws, const struct subject *of,
+static int take_knowledge(struct hone_app *app, const struct hone_knowledge_of *of,
                           struct hone_search_options *options, struct hone_pool *pool,
                           struct hone_err *err)
 {
     struct hone_knowledge k = {.pool = pool};
     HONE_AUTOFREE char *store = hone_knowledge_path();
     size_t n_refused = 0;
-    int rc = hone_knowledge_collect(ws, &k, err);
+    int rc = hone_knowledge_collect(app->ws, &k, err);
     if (rc == 0 && store)
         rc = hone_knowledge_load(store, &k, &n_refused, err);
     if (rc < 0)
@@ -31,12 +37,14 @@ static int take_knowledge(struct hone_workspace *ws, const struct subject *of,
     options->prior = prior;
     if (prior)
         hone_pool_defer(pool, free_json, prior);
+    if (asks_model(options))
+        options->knowledge = hone_knowledge_notes(&k, of, hone_prompt_knowledge_room());
     hone_say("knowledge: %zu strategies were tried on other tasks of family %s (%s)",
              prior ? hone_json_size(prior) : 0, of->family, of->target);
     return 0;
 }
 
-static int take_cost(const char *lattices_dir, const struct subject *of,
+static int take_cost(const char *lattices_dir, const struct hone_knowledge_of *of,
                      struct hone_search_options *options, struct hone_pool *pool,
                      struct hone_err *err)
 {
@@ -58,21 +66,23 @@ static int take_cost(const char *lattices_dir, const struct subject *of,
     return 0;
 }
 
-int hone_search_take_learnt(struct hone_workspace *ws, const struct hone_search_args *args,
+int hone_search_take_learnt(struct hone_app *app, const struct hone_search_args *args,
                             struct hone_search_options *options, struct hone_pool *pool,
                             struct hone_err *err)
 {
     HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
     if (!args->knowledge && !(options->skip_below > 0))
         return 0;
-    int rc = hone_workspace_task(ws, options->task, &task, err);
+    int rc = hone_workspace_task(app->ws, options->task, &task, err);
     if (rc < 0)
         return rc;
-    const struct subject of = {.task = task->name,
-                               .family = task->op_type ? task->op_type : task->name,
-                               .target = hone_task_target_of(task, options->target)};
-    if (args->knowledge)
-        rc = take_knowledge(ws, &of, options, pool, err);
+    struct hone_knowledge_of of = {.task = task->name,
+                                   .family = task->op_type ? task->op_type : task->name,
+                                   .target = hone_task_target_of(task, options->target)};
+    if (args->knowledge) {
+        of.machine = hone_machine_name(app->executor, of.target, pool);
+        rc = take_knowledge(app, &of, options, pool, err);
+    }
     if (rc == 0 && options->skip_below > 0)
         rc = take_cost(args->lattices, &of, options, pool, err);
     return rc;

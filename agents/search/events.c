@@ -37,6 +37,7 @@ static const struct hone_field start_fields[] = {
     ROW(machine),
     ROW(seed),
     ROW(prior, .skip_empty = true),
+    ROW(knowledge),
     ROW(skip_below, .skip_empty = true),
     ROW(cost, .skip_empty = true),
     CAP_ROWS(struct hone_event_start),

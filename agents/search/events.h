@@ -44,6 +44,7 @@ struct hone_event_start {
     const char *machine;
     int64_t seed;
     struct hone_json *prior; /* rows as in agents/planner/prior.h; NULL: the catalogue alone */
+    const char *knowledge;   /* lines that models are shown; NULL: none */
     double skip_below;       /* steps whose chance of a gain is below it are left out; 0: none */
     struct hone_json *cost;  /* by this model (agents/planner/cost_model.h) */
     struct hone_event_caps caps;

@@ -10,8 +10,8 @@ struct hone_search_options hone_search_options_copy(const struct hone_search_opt
                                                     struct hone_pool *pool)
 {
     struct hone_search_options o = *options;
-    const char **const texts[] = {&o.task,    &o.target, &o.policy,        &o.coder,
-                                  &o.planner, &o.model,  &o.planner_model, &o.name};
+    const char **const texts[] = {&o.task,  &o.target,        &o.policy, &o.coder,    &o.planner,
+                                  &o.model, &o.planner_model, &o.name,   &o.knowledge};
     for (size_t i = 0; i < HONE_COUNTOF(texts); i++)
         *texts[i] = hone_pool_strdup(pool, *texts[i]);
     return o;
@@ -33,6 +33,7 @@ void hone_search_options_put(const struct hone_search_options *o, struct hone_ev
     ret->model = o->model;
     ret->seed = o->seed;
     ret->prior = o->prior;
+    ret->knowledge = o->knowledge;
     ret->skip_below = o->skip_below;
     ret->cost = o->skip_below > 0 ? o->cost : NULL;
     ret->caps = hone_search_caps(o);

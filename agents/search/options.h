@@ -37,6 +37,8 @@ struct hone_search_options {
     int64_t seed;
     struct hone_json *prior; /* what a new search starts from beside the catalogue; NULL: nothing.
                                 Borrowed. One that goes on keeps what it started from */
+    const char *knowledge; /* what models are shown of other searches (agents/coder/prompt.h), of a
+                              new search; NULL: nothing. One that goes on keeps what it had */
     double skip_below; /* 0 to 1: steps whose chance of a gain is below it, by the model `cost`, are
                           left out as long as others are left; 0: none. Part of the search's key */
     struct hone_json

@@ -43,26 +43,10 @@ static void make_key(const struct hone_search *s, char ret[HONE_HASH_TEXT_BYTES]
     hone_hasher_end(&h, ret);
 }
 
-/* What times were taken on: processor and cores, or device. NULL: not known. */
-static const char *ask_machine(const struct hone_search *s)
-{
-    struct hone_device_facts facts = {0};
-    bool is_device = strcmp(s->target, "cpu") != 0;
-    if (is_device)
-        hone_device_facts_ask(s->ctx->app->executor, s->pool, &facts);
-    else
-        hone_device_facts_read(s->pool, &facts);
-    const struct hone_json *device = is_device ? hone_prompt_device(&facts) : NULL;
-    const char *name = is_device ? hone_json_get_str(device, "name", NULL) : facts.cpu;
-    if (name == NULL || is_device)
-        return name;
-    return hone_pool_printf(s->pool, "%s, %lld cores", name, (long long)facts.n_cores);
-}
-
 static const char *machine_of(struct hone_search *s)
 {
     if (!s->machine)
-        s->machine = ask_machine(s);
+        s->machine = hone_machine_name(s->ctx->app->executor, s->target, s->pool);
     return s->machine;
 }
 

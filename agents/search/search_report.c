@@ -102,7 +102,8 @@ static void on_start(struct hone_search_reader *r, const struct hone_event_start
         return;
     bool is_new = !s->id || strcmp(s->id, id) != 0;
     if (is_new) {
-        *s = (struct hone_search_report){.id = kept(r, id), .start_ms = wall_ms};
+        *s = (struct hone_search_report){
+            .id = kept(r, id), .knowledge = kept(r, start->knowledge), .start_ms = wall_ms};
         r->n_steps = r->n_steers = r->n_evaluations = r->n_left_out = 0;
         r->last_step = 0;
         hone_usage_init(&r->usage, id);

@@ -63,6 +63,7 @@ struct hone_report_steer { /* a request from outside (steer.h) */
 struct hone_search_report {
     const char *id, *name, *task, *task_hash, *target, *policy, *coder;
     int64_t seed, start_ms, last_ms; /* Unix milliseconds of the first and the last record */
+    const char *knowledge;           /* lines that models were shown; NULL: none */
     int64_t n_rounds;                /* ended and begun again */
     struct hone_json *budgets;       /* caps that the last run had: budget_*; owned by the pool */
     struct hone_budgets spent;       /* of all rounds, and caps; disk is not told */

@@ -456,6 +456,23 @@ static void put_left_out(struct hone_buf *b, const struct hone_search_report *s)
     hone_buf_str(b, "\n");
 }
 
+static void put_knowledge(struct hone_buf *b, const struct hone_search_report *s)
+{
+    if (!s->knowledge)
+        return;
+    hone_buf_str(b, "## Shown to models\n\nWhat searches of other tasks had found, in each "
+                    "prompt.\n\n");
+    for (const char *at = s->knowledge; *at;) {
+        size_t len = strcspn(at, "\n");
+        HONE_AUTOFREE char *line = hone_strndup(at, len);
+        hone_buf_str(b, "- ");
+        put_plain(b, strncmp(line, "- ", 2) == 0 ? line + 2 : line, LINE_BYTES);
+        hone_buf_str(b, "\n");
+        at += len + (at[len] == '\n');
+    }
+    hone_buf_str(b, "\n");
+}
+
 static void put_repeat(struct hone_buf *b, const struct hone_search_report *s, const char *dir)
 {
     const char *commit = hone_json_get_str(s->end, "best_commit", NULL);
@@ -481,6 +498,7 @@ char *hone_search_report_markdown(const struct hone_search_report *s, const char
     put_tree(&b, s);
     put_strategies(&b, s);
     put_left_out(&b, s);
+    put_knowledge(&b, s);
     put_steering(&b, s);
     put_costs(&b, s);
     put_repeat(&b, s, dir);
@@ -652,6 +670,7 @@ struct hone_json *hone_search_report_json(const struct hone_search_report *s)
     hone_json_set(json, "spent", spent_json(s));
     hone_json_set(json, "steering", steering_json(s));
     hone_json_set(json, "left_out", left_out_json(s));
+    set_text(json, "knowledge", s->knowledge);
     hone_json_set(json, "end", copy_of(s->end));
     for (size_t i = 0; i < s->steps.n; i++)
         hone_json_push(steps, step_json(&steps_of(s)[i]));

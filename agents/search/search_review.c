@@ -89,12 +89,15 @@ static int ask(struct hone_search *s, const struct hone_node *node, const struct
     int r = hone_prompt_file(m->prompts_dir, "planner.md", pool, &system, err);
     if (r < 0)
         return r;
+    HONE_CLEANUP(hone_buf_done) struct hone_buf knowledge = HONE_BUF_INIT;
+    hone_prompt_knowledge(&knowledge, s->options->seed, s->state.knowledge);
     const char *const stable[] = {system,
                                   hone_prompt_task(s->task, s->target, s->options->seed, pool),
-                                  hone_search_machine(s)};
+                                  hone_search_machine(s), knowledge.data};
     const struct hone_model_message message = {"user", text};
     const struct hone_model_request request = {.stable = stable,
-                                               .n_stable = HONE_COUNTOF(stable),
+                                               .n_stable =
+                                                   HONE_COUNTOF(stable) - (knowledge.len == 0),
                                                .messages = &message,
                                                .n_messages = 1,
                                                .max_tokens = MAX_TOKENS,

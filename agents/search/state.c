@@ -350,6 +350,7 @@ static void apply_start(struct hone_state *st, const struct hone_event_start *st
     if (st->tree.n_nodes == 0) {
         hone_prior_take(start->prior, start->target, &st->credit);
         take_cost(st, start);
+        st->knowledge = keep(st, start->knowledge);
     }
     st->has_ended = false;
     st->tree.n_since_best = 0;
@@ -493,6 +494,7 @@ void hone_state_digest(const struct hone_state *st, char ret[HONE_HASH_TEXT_BYTE
     add_i64(&h, st->tree.n_since_best);
     add_f64(&h, st->tree.paired);
     add_credit(&h, &st->credit);
+    hone_hasher_str(&h, st->knowledge);
     add_left_out(&h, st);
     add_f64(&h, st->mix.rules);
     add_f64(&h, st->mix.llm);

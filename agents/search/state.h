@@ -37,6 +37,7 @@ struct hone_state {
     struct hone_credit credit;
     struct hone_mix mix;                /* of the planning model's word with the rules' */
     bool has_ended;                     /* the last round did */
+    const char *knowledge;              /* what models are shown of other searches; NULL: none */
     const struct hone_cost_model *cost; /* what the search started with; NULL: none is asked */
     double skip_below;                  /* chance of a gain below which a step is left out */
     struct hone_left_out *left_out;     /* in the records */
