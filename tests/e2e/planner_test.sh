@@ -82,6 +82,11 @@ ok $? "a search leaves out steps of little hope, and its report says which and w
 search 0
 ! grep -q 'cost model' "$ROOT/d" && ! grep -q 'cost model' "$ROOT/r"
 ok $? "unless it is asked it leaves out none" "$(cat "$ROOT/d")"
+"$HONE" search --suite 's*m*' --workspace "$WS" --executor fake --budget-evaluations 12 --skip-below 0.5 --name many >"$ROOT/d" 2>&1
+[ $? = 0 ] && ! grep -q 'needs a cost model' "$ROOT/d" && [ "$(cat "$WS"/.hone/ledger/* | grep '"name":"many-' | grep -c '"type":"search.start".*"skip_below":0.5,"cost":{')" = "$(ls -d "$WS"/tasks/s*m* | wc -l)" ]
+ok $? "each search of a suite has a model of its own" "$(cat "$ROOT/d")"
+"$HONE" call --workspace "$WS" strategy_propose '{"search":"left0.5","max":20}' 2>&1 | grep -q '"left_out":"left out by the cost model: predicted [0-9.]*x, error'
+ok $? "who plans from outside sees what the search takes last"
 search 1.01
 [ $? = 2 ] && search -0.1
 [ $? = 2 ]

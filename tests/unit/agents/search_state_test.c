@@ -170,6 +170,7 @@ START_TEST(going_on_knows_the_same_after_every_event)
                                         .budget_evaluations = 20,
                                         .stop_at_speedup = runs[i].stop_at_speedup,
                                         .skip_below = runs[i].skip_below,
+                                        .knowledge = runs[i].skip_below > 0 ? "- C08 x\n" : NULL,
                                         .cost = cost,
                                         .seed = 3};
         run(f, &o);
