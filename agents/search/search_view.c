@@ -108,9 +108,15 @@ static void rank_by_hand(const struct hone_search *s, const struct hone_node *n,
         ret->by_hand[ret->n_by_hand++] =
             (struct hone_action){.rewrite = rewrite, .strategy = strategy, .site.words = ""};
     }
-    ret->n_by_hand = hone_rank_actions(&scene, ret->by_hand, ret->n_by_hand);
-    for (size_t i = 0; i < ret->n_by_hand; i++)
-        ret->by_hand[i].rewrite = NULL; /* the search's own */
+    size_t n_ranked = hone_rank_actions(&scene, ret->by_hand, ret->n_by_hand);
+    ret->n_by_hand = 0;
+    for (size_t i = 0; i < n_ranked; i++) {
+        if (ret->by_hand[i].is_tried)
+            continue;
+        struct hone_action *a = &ret->by_hand[ret->n_by_hand++];
+        *a = ret->by_hand[i];
+        a->rewrite = NULL; /* the search's own */
+    }
 }
 
 static void copy_findings(const struct hone_node *n, struct hone_pool *pool, struct hone_view *ret)
