@@ -13,6 +13,7 @@
 struct hone_doctor_args {
     struct hone_common_args common;
     struct hone_search_options options; /* but for this */
+    const char *lattices;
     int64_t disk_mib;
     bool json, ask, no_plateau, knowledge;
 };

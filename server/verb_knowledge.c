@@ -99,12 +99,13 @@ static void put_rows(const struct hone_knowledge *k, struct hone_buf *out)
         const struct hone_knowledge_row *r = &k->rows[i];
         hone_buf_printf(out,
                         "%s %s on %s (%s): tried %lld, done %lld, faster %lld, best %.3gx; wrong "
-                        "%lld, failed %lld. %s, search %s%s%s\n",
+                        "%lld, failed %lld%s%s. %s, search %s%s%s\n",
                         r->strategy, r->task, r->target,
                         r->machine && r->machine[0] ? r->machine : "?", (long long)r->tried,
                         (long long)r->implemented, (long long)r->gained, exp2(r->best_log2),
-                        (long long)r->incorrect, (long long)r->failed, r->date ? r->date : "",
-                        r->search, r->commit ? ", version " : "", r->commit ? r->commit : "");
+                        (long long)r->incorrect, (long long)r->failed, r->why ? ", the last " : "",
+                        r->why ? r->why : "", r->date ? r->date : "", r->search,
+                        r->commit ? ", version " : "", r->commit ? r->commit : "");
     }
 }
 

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agents/knowledge/knowledge.h"
 #include "agents/search/search.h"
 #include "server/stop.h"
 #include "server/verb_search.h"
@@ -226,37 +225,6 @@ static int search(const struct hone_search_args *args, struct hone_runtime *runt
     return rc < 0 ? rc : report(args, dir, &result, err);
 }
 
-static void free_json(void *json)
-{
-    hone_json_free(json);
-}
-
-/* The prior from the rows of this workspace and of the user's store, in the pool. */
-int hone_search_take_knowledge(struct hone_workspace *ws, struct hone_search_options *options,
-                               struct hone_pool *pool, struct hone_err *err)
-{
-    HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
-    struct hone_knowledge k = {.pool = pool};
-    HONE_AUTOFREE char *store = hone_knowledge_path();
-    size_t n_refused = 0;
-    int rc = hone_workspace_task(ws, options->task, &task, err);
-    if (rc == 0)
-        rc = hone_knowledge_collect(ws, &k, err);
-    if (rc == 0 && store)
-        rc = hone_knowledge_load(store, &k, &n_refused, err);
-    if (rc < 0)
-        return rc;
-    const char *family = task->op_type ? task->op_type : task->name,
-               *target = hone_task_target_of(task, options->target);
-    struct hone_json *prior = hone_knowledge_prior(&k, task->name, family, target);
-    options->prior = prior;
-    if (prior)
-        hone_pool_defer(pool, free_json, prior);
-    hone_say("knowledge: %zu strategies were tried on other tasks of family %s (%s)",
-             prior ? hone_json_size(prior) : 0, family, target);
-    return 0;
-}
-
 /* A pack's folder becomes a task of the workspace. */
 static int take_pack(struct hone_search_args *args, struct hone_runtime *runtime,
                      struct hone_pool *pool, struct hone_err *err)
@@ -289,8 +257,8 @@ static int run(const void *arg, struct hone_err *err)
     rc = hone_open_runtime(&args->common, &runtime, err);
     if (rc == 0)
         rc = take_pack(args, runtime, pool, err);
-    if (rc == 0 && args->knowledge && !args->suite)
-        rc = hone_search_take_knowledge(hone_runtime_app(runtime)->ws, o, pool, err);
+    if (rc == 0 && !args->suite)
+        rc = hone_search_take_learnt(hone_runtime_app(runtime), args, o, pool, err);
     if (rc == 0)
         rc = hone_stop_watch(on_stop, &cancel, &stop, err);
     if (rc < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `hone search` and its suites (verb_suite.c) share. */
+/* What `hone search`, its suites (verb_suite.c) and what it learnt (verb_search_learnt.c) share. */
 #ifndef HONE_SERVER_VERB_SEARCH_H
 #define HONE_SERVER_VERB_SEARCH_H
 
@@ -11,13 +11,14 @@ struct hone_search_args {
     struct hone_common_args common;
     struct hone_search_options options; /* but for these */
     const char *suite;                  /* NULL: one task */
+    const char *lattices;               /* folder: what the cost model is fitted to */
     int64_t disk_mib, lanes;
     bool no_plateau;
     bool json, quiet, knowledge;
 };
 
 /* What a search takes for one task: rows of `hone search` and of `hone doctor --task`. type has the
- * members common, options, disk_mib, no_plateau and knowledge. */
+ * members common, options, lattices, disk_mib, no_plateau and knowledge. */
 /* clang-format off */
 #define HONE_OPTS_SEARCH(type) \
     HONE_OPT(type, options.target, "target", "TARGET", \
@@ -62,7 +63,14 @@ struct hone_search_args {
     HONE_OPT(type, options.seed, "seed", "N", "Seed of the planner's choices.", \
              .fallback = "1"), \
     HONE_OPT(type, knowledge, "knowledge", NULL, \
-             "Start from what searches of other tasks of the family gained (hone knowledge)."), \
+             "Start from what searches of other tasks of the family gained (hone knowledge), and show " \
+             "the best of it to models."), \
+    HONE_OPT(type, options.skip_below, "skip-below", "SHARE", \
+             "Leave out steps whose chance of a gain is below it, by a cost model of recorded " \
+             "kernels of other families, until nothing else is left; 0: none.", \
+             .fallback = "0", .max = 1), \
+    HONE_OPT(type, lattices, "lattices", "DIR", \
+             "What that model is fitted to.", .fallback = "agents/offline/lattices"), \
     HONE_OPT(type, options.stop_at_speedup, "stop-at-speedup", "X", \
              "Stop when a version is decided to be X times as fast as the baseline, and confirm."), \
     HONE_OPT(type, options.stop_at_percent_of_bound, "stop-at", "PERCENT", \
@@ -82,9 +90,11 @@ static inline void hone_search_settle(struct hone_search_options *options, int64
     options->plateau = no_plateau ? -1 : options->plateau;
 }
 
-/* The prior from the rows of the workspace and of the user's store, in the pool. */
-int hone_search_take_knowledge(struct hone_workspace *ws, struct hone_search_options *options,
-                               struct hone_pool *pool, struct hone_err *err);
+/* verb_search_learnt.c: what other searches and recorded kernels taught, as far as the arguments ask
+ * for it: prior, notes for models, cost model, for the options' task. In the pool. */
+int hone_search_take_learnt(struct hone_app *app, const struct hone_search_args *args,
+                            struct hone_search_options *options, struct hone_pool *pool,
+                            struct hone_err *err);
 /* `hone search --suite`: collects the tasks, runs the suite, prints its report. */
 int hone_search_suite(const struct hone_search_args *args, struct hone_runtime *runtime,
                       const struct hone_cancel *cancel, struct hone_err *err);

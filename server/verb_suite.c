@@ -185,7 +185,7 @@ static int64_t lanes_of(const struct hone_search_args *args, const struct hone_e
 
 struct teller {
     const struct hone_search_args *args;
-    struct hone_workspace *ws;
+    struct hone_app *app;
     int64_t begun_ns;
 };
 
@@ -200,7 +200,7 @@ static int prepare(void *arg, struct hone_search_options *ret, struct hone_pool 
                    struct hone_err *err)
 {
     const struct teller *t = arg;
-    return t->args->knowledge ? hone_search_take_knowledge(t->ws, ret, pool, err) : 0;
+    return hone_search_take_learnt(t->app, t->args, ret, pool, err);
 }
 
 static int print(const struct hone_search_args *args, const struct hone_suite *suite,
@@ -224,7 +224,7 @@ int hone_search_suite(const struct hone_search_args *args, struct hone_runtime *
                         .pool = pool,
                         .tasks =
                             hone_pool_alloc(pool, (HONE_LIMIT_SUITE_TASKS + 1) * sizeof(*c.tasks))};
-    struct teller teller = {.args = args, .ws = app->ws, .begun_ns = hone_now_ns()};
+    struct teller teller = {.args = args, .app = app, .begun_ns = hone_now_ns()};
     struct hone_suite suite = {.id = NULL};
     int rc = collect(&c, args->suite, err);
     if (rc < 0)

@@ -108,6 +108,8 @@ struct hone_coder_work { /* one step, or the repair of one */
     const struct hone_err
         *failed_ask;                  /* of the first try, made ahead: it brought no answer; NULL */
     struct hone_history_context past; /* of the version, for models */
+    const char
+        *knowledge;      /* for models: lines for hone_prompt_knowledge, the same each time; NULL */
     const char *machine; /* for models (prompt_machine.h), the same each time; NULL: not known */
 };
 

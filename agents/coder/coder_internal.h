@@ -12,7 +12,7 @@ struct hone_coder_hands;
 /* One ask; texts in the pool. Not to be copied: it points into itself. */
 struct hone_coder_request {
     const char *key;
-    const char *stable[3];
+    const char *stable[4];
     struct hone_model_message message;
     struct hone_model_request request;
 };

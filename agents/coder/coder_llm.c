@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The coder that asks a language model.
  *
- * A request: three stable blocks (the prompt files; the task; the machine), then one message: the
+ * A request: stable blocks (the prompt files; the task; the machine; knowledge), then one message: the
  * step's method card, what limits the version, the source in a fence with a tag on each line; for a
  * repair also what went wrong. The answer is read by coder_answer.c, which can change this one
  * source and nothing else. A source that the model wrote is not judged here: the judge does that.
@@ -168,16 +168,22 @@ static void request_of(struct hone_coder *c, const struct hone_coder_work *w,
 {
     const struct hone_coder_setup *s = &c->setup;
     HONE_AUTOFREE char *text = message_of(c, w, pool);
+    HONE_CLEANUP(hone_buf_done) struct hone_buf knowledge = HONE_BUF_INIT;
+    hone_prompt_knowledge(&knowledge, s->seed, w->knowledge);
     *ret = (struct hone_coder_request){
         .key = key_of(w, pool),
-        .stable = {c->system_text, c->task_text, w->machine},
+        .stable = {c->system_text, c->task_text},
         .message = {"user", hone_pool_strdup(pool, text)},
-        .request = {.n_stable = HONE_COUNTOF(ret->stable) - !w->machine,
+        .request = {.n_stable = 2,
                     .n_messages = 1,
                     .max_tokens = s->max_tokens > 0 ? s->max_tokens : DEFAULT_TOKENS,
                     .temperature = w->n_repair > 0 ? 0.2 : 0.4,
                     .deadline_ns = w->deadline_ns > 0 ? w->deadline_ns : s->deadline_ns,
                     .cancel = s->cancel}};
+    if (w->machine)
+        ret->stable[ret->request.n_stable++] = w->machine;
+    if (knowledge.len > 0)
+        ret->stable[ret->request.n_stable++] = hone_pool_strdup(pool, knowledge.data);
     ret->request.stable = ret->stable;
     ret->request.messages = &ret->message;
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of prompts (prompt.h): files, fenced data, hints, a version's past, knowledge, the task. Text
+ * from outside goes through hone_prompt_data alone. */
 #include "agents/coder/prompt.h"
 
 #include <stdio.h>
@@ -6,6 +8,7 @@
 
 #include "workspace/base/file.h"
 #include "workspace/base/hash.h"
+#include "workspace/base/limits.h"
 #include "workspace/base/utf8.h"
 #include "workspace/task/target.h"
 
@@ -109,6 +112,39 @@ void hone_prompt_past(struct hone_buf *out, int64_t seed, const struct hone_hist
     for (size_t i = 0; i < HONE_COUNTOF(parts); i++)
         if (parts[i].text)
             hone_prompt_data(out, seed, parts[i].head, parts[i].text, MAX_PAST);
+}
+
+static const char knowledge_head[] =
+    "What earlier searches measured on other kernels of this family, best evidence first; other "
+    "kernels and sizes, so a hint and no proof:";
+
+size_t hone_prompt_knowledge_room(void)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf frame = HONE_BUF_INIT;
+    hone_prompt_data(&frame, 0, knowledge_head, "", 0);
+    return HONE_LIMIT_KNOWLEDGE_PROMPT - frame.len;
+}
+
+/* Bytes of the lines from the beginning that fit; the last one may lack its end of line. */
+static size_t fitting(const char *lines, size_t room)
+{
+    size_t len = 0;
+    while (lines[len] != '\0') {
+        size_t line = strcspn(lines + len, "\n");
+        if (len + line + 1 > room)
+            break;
+        len += line + (lines[len + line] == '\n');
+    }
+    return len;
+}
+
+void hone_prompt_knowledge(struct hone_buf *out, int64_t seed, const char *lines)
+{
+    size_t len = lines ? fitting(lines, hone_prompt_knowledge_room()) : 0;
+    if (len == 0)
+        return;
+    HONE_AUTOFREE char *kept = hone_strndup(lines, len);
+    hone_prompt_data(out, seed, knowledge_head, kept, len);
 }
 
 static void add_axes(struct hone_buf *out, const struct hone_task *task)

@@ -23,6 +23,12 @@ struct hone_history_context { /* of a version, in words (history_context.h); eac
 };
 /* Adds it, each part as data. */
 void hone_prompt_past(struct hone_buf *out, int64_t seed, const struct hone_history_context *past);
+/* What earlier searches of other tasks found (agents/knowledge/knowledge.h), a line each, best first,
+ * as data. Lines are taken whole from the beginning, as many as fit into HONE_LIMIT_KNOWLEDGE_PROMPT
+ * bytes with the words and the fence around them. Adds nothing without a line (NULL, ""). */
+void hone_prompt_knowledge(struct hone_buf *out, int64_t seed, const char *lines);
+/* So many bytes of lines fit. */
+size_t hone_prompt_knowledge_room(void);
 /* What has to be computed: signature, sizes, precision, description; the same for all requests
  * of a search. */
 const char *hone_prompt_task(const struct hone_task *task, const char *target, int64_t seed,

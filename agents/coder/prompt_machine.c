@@ -110,7 +110,8 @@ static void add_device(struct hone_buf *out, const struct hone_json *d, struct h
                         arch->shared_block, STATIC_SHARED, arch->shared_sm, arch->threads_sm);
 }
 
-const struct hone_json *hone_prompt_device(const struct hone_device_facts *facts)
+/* The first device of the probe, which the judge takes; NULL: none. */
+static const struct hone_json *device_of(const struct hone_device_facts *facts)
 {
     return hone_json_first(hone_json_get(hone_json_get(facts->probe, "gpu"), "devices"));
 }
@@ -120,7 +121,7 @@ const char *hone_prompt_machine(const char *target, const struct hone_device_fac
                                 const struct hone_json *gpu_rates, struct hone_pool *pool)
 {
     struct hone_buf out = HONE_BUF_INIT;
-    const struct hone_json *device = hone_prompt_device(facts);
+    const struct hone_json *device = device_of(facts);
     hone_buf_str(&out, "The machine that versions are built for and timed on:\n");
     if (!hone_target_traits(target)->has_device) {
         add_cpu(&out, facts, pool);
@@ -160,7 +161,7 @@ const char *hone_prompt_machine_of(const struct hone_executor *executor, const c
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *work = hone_pool_new();
     struct hone_device_facts facts;
     hone_device_facts_ask(executor, work, &facts);
-    const char *uuid = hone_json_get_str(hone_prompt_device(&facts), "uuid", "");
+    const char *uuid = hone_json_get_str(device_of(&facts), "uuid", "");
     const struct hone_json *gpu = NULL;
     /* the probe has the digits alone, the judge's file has the name that tools show */
     if (strlen(uuid) == 32 && strspn(uuid, "0123456789abcdef") == 32)
@@ -170,4 +171,20 @@ const char *hone_prompt_machine_of(const struct hone_executor *executor, const c
     const char *text =
         hone_prompt_machine(target, &facts, read_rates(machine_path, work), gpu, work);
     return hone_pool_strdup(pool, text);
+}
+
+const char *hone_machine_name(const struct hone_executor *executor, const char *target,
+                              struct hone_pool *pool)
+{
+    struct hone_device_facts facts = {0};
+    bool is_device = strcmp(target, "cpu") != 0;
+    if (is_device)
+        hone_device_facts_ask(executor, pool, &facts);
+    else
+        hone_device_facts_read(pool, &facts);
+    const struct hone_json *device = is_device ? device_of(&facts) : NULL;
+    const char *name = is_device ? hone_json_get_str(device, "name", NULL) : facts.cpu;
+    if (name == NULL || is_device)
+        return name;
+    return hone_pool_printf(pool, "%s, %lld cores", name, (long long)facts.n_cores);
 }

@@ -12,8 +12,9 @@
 const char *hone_prompt_machine(const char *target, const struct hone_device_facts *facts,
                                 const struct hone_json *cpu_rates,
                                 const struct hone_json *gpu_rates, struct hone_pool *pool);
-/* The first device of the probe, which the judge takes; NULL: none. */
-const struct hone_json *hone_prompt_device(const struct hone_device_facts *facts);
+/* What times are taken on, one line: processor and cores, or the device's name. NULL: not known. */
+const char *hone_machine_name(const struct hone_executor *executor, const char *target,
+                              struct hone_pool *pool);
 /* Asks executor and files of the workspace, for a search; in the pool. machine_path:
  * where the judge keeps its measured ceilings. */
 const char *hone_prompt_machine_of(const struct hone_executor *executor, const char *machine_path,

@@ -34,6 +34,7 @@ static const struct hone_field row_fields[] = {
     ROW(measured, .max = 1000000),
     ROW(incorrect, .max = 1000000),
     ROW(failed, .max = 1000000),
+    ROW(why, .skip_empty = true),
 };
 #undef ROW
 
@@ -173,6 +174,15 @@ static void note_gain(struct reader *r, struct hone_knowledge_row *row, double g
     row->commit = commit ? hone_pool_strdup(r->k->pool, commit) : NULL;
 }
 
+/* Typed words alone: what a compiler or a model said stays in its workspace. */
+static const char *why_of(struct reader *r, const struct hone_event_result *e)
+{
+    const char *word = e->verdict ? e->verdict : e->is_declined ? "declined" : "not carried out";
+    return hone_pool_printf(r->k->pool, "%s%s%s%s", word, e->verdict && e->reason ? " (" : "",
+                            e->verdict && e->reason ? e->reason : "",
+                            e->verdict && e->reason ? ")" : "");
+}
+
 static void on_result(struct reader *r, struct search *s, const struct hone_event_result *e)
 {
     if (e->node >= 0 && e->node < MAX_NODES)
@@ -191,6 +201,8 @@ static void on_result(struct reader *r, struct search *s, const struct hone_even
         row->incorrect++;
     else
         row->failed++;
+    if (!isfinite(gain))
+        row->why = why_of(r, e);
     s->strategy = NULL;
 }
 

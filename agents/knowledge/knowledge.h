@@ -13,7 +13,8 @@
  *     hone_knowledge_load(path, &k, &n_refused, err);       a store; a row of the same key gives way
  *     hone_knowledge_save(path, &k, err);
  *
- * `hone search --knowledge` starts its prior from these rows (hone_knowledge_prior). One thread. */
+ * `hone search --knowledge` starts its prior from these rows (hone_knowledge_prior), and shows the
+ * best of them to models (hone_knowledge_notes). Neither sees a row of the task itself. One thread. */
 #ifndef HONE_AGENTS_KNOWLEDGE_H
 #define HONE_AGENTS_KNOWLEDGE_H
 
@@ -32,6 +33,7 @@ struct hone_knowledge_row {
     double best_log2, sum_log2; /* gains over the parent: the largest; all measured ones */
     int64_t measured;           /* gains in sum_log2 */
     int64_t incorrect, failed;  /* versions with wrong results; that did not build, run or end */
+    const char *why;            /* how the last of both ended: "incorrect (wrong_value)"; NULL */
 };
 
 struct hone_knowledge {
@@ -56,6 +58,17 @@ struct hone_json *hone_knowledge_json(struct hone_knowledge *k);
  * may have been decided on sizes of it that a search must not know. Sources stand in each row. */
 struct hone_json *hone_knowledge_prior(const struct hone_knowledge *k, const char *task,
                                        const char *family, const char *target);
+struct hone_knowledge_of { /* a search that is to come */
+    const char *task, *family, *target;
+    const char *machine; /* hone_machine_name; NULL: not known */
+};
+/* Rows of the family and target in words for a model, a line each, whole lines of at most `max` bytes
+ * together; in the pool, NULL: there are none. First those of this machine; then by the mean gain,
+ * held toward none as if two more looks had found none; failures last, most tried first. A row of the
+ * task itself is never among them, as above. What a row says in words is cut and stripped of control
+ * characters; it stays foreign text all the same (hone_prompt_knowledge). */
+const char *hone_knowledge_notes(const struct hone_knowledge *k, const struct hone_knowledge_of *of,
+                                 size_t max);
 /* Where the user's store is; owned. NULL: neither XDG_DATA_HOME nor HOME is set. */
 char *hone_knowledge_path(void);
 

@@ -68,18 +68,19 @@ static void others(struct hone_lattice *const *lattices, size_t n, const struct 
                  !(b && is_relative(lattices[i], b));
 }
 
-static void fit(struct hone_lattice *const *lattices, size_t n, size_t skip,
+/* own: what must not teach; its task, family and target are read. */
+static void fit(struct hone_lattice *const *lattices, size_t n, const struct hone_lattice *own,
                 const struct edges *all, struct hone_cost_model *ret)
 {
     HONE_AUTOFREE bool *uses = hone_calloc(n + 1, sizeof(*uses));
     HONE_AUTOFREE bool *inner = hone_calloc(n + 1, sizeof(*inner));
     double sum = 0, weight = 0;
-    others(lattices, n, lattices[skip], NULL, uses);
+    others(lattices, n, own, NULL, uses);
     for (size_t i = 0; i < n; i++) {
         struct hone_cost_model without;
         if (!uses[i])
             continue;
-        others(lattices, n, lattices[skip], lattices[i], inner);
+        others(lattices, n, own, lattices[i], inner);
         hone_cost_fit(all->v, all->n, inner, &without);
         weight += squares(all, i, &without, &sum);
     }
@@ -103,13 +104,9 @@ static void add_score(const struct edges *all, size_t kernel, const struct hone_
     }
 }
 
-void hone_cost_fit_all(struct hone_lattice *const *lattices, size_t n, struct hone_pool *pool,
-                       const struct hone_cost_model ***ret, double limit,
-                       struct hone_cost_score *ret_score)
+static struct edges gather(struct hone_lattice *const *lattices, size_t n, struct hone_pool *pool)
 {
     struct edges all = {.n = 0};
-    struct hone_cost_score s = {.error = 0};
-    double weight = 0;
     all.first = hone_pool_alloc(pool, (n + 1) * sizeof(*all.first));
     all.v = hone_pool_alloc(pool, (n + 1) * HONE_LATTICE_STATES * HONE_LATTICE_STRATEGIES / 2 *
                                       sizeof(*all.v));
@@ -119,10 +116,20 @@ void hone_cost_fit_all(struct hone_lattice *const *lattices, size_t n, struct ho
             add_strategy(lattices[i], i, bit, pool, &all);
         all.first[i + 1] = all.n;
     }
+    return all;
+}
+
+void hone_cost_fit_all(struct hone_lattice *const *lattices, size_t n, struct hone_pool *pool,
+                       const struct hone_cost_model ***ret, double limit,
+                       struct hone_cost_score *ret_score)
+{
+    struct edges all = gather(lattices, n, pool);
+    struct hone_cost_score s = {.error = 0};
+    double weight = 0;
     *ret = hone_pool_alloc(pool, (n + 1) * sizeof(**ret));
     for (size_t i = 0; i < n; i++) {
         struct hone_cost_model *m = hone_pool_alloc(pool, sizeof(*m));
-        fit(lattices, n, i, &all, m);
+        fit(lattices, n, lattices[i], &all, m);
         (*ret)[i] = m;
         weight += squares(&all, i, m, &s.error);
         add_score(&all, i, m, limit, &s);
@@ -134,4 +141,28 @@ void hone_cost_fit_all(struct hone_lattice *const *lattices, size_t n, struct ho
     s.dropped /= weight;
     s.gainers_all /= weight;
     *ret_score = s;
+}
+
+int hone_cost_fit_for(struct hone_lattice *const *lattices, size_t n, const char *task,
+                      const char *family, const char *target, struct hone_pool *pool,
+                      struct hone_cost_model *ret, struct hone_strs *ret_from, struct hone_err *err)
+{
+    HONE_AUTOFREE struct hone_lattice *own = hone_calloc(1, sizeof(*own));
+    HONE_AUTOFREE bool *uses = hone_calloc(n + 1, sizeof(*uses));
+    own->task = task;
+    own->family = family;
+    own->target = target;
+    const struct edges all = gather(lattices, n, pool);
+    others(lattices, n, own, NULL, uses);
+    *ret_from = (struct hone_strs){.v = hone_pool_alloc(pool, (n + 1) * sizeof(*ret_from->v))};
+    for (size_t i = 0; i < n; i++)
+        if (uses[i])
+            ret_from->v[ret_from->n++] = lattices[i]->kernel;
+    fit(lattices, n, own, &all, ret);
+    if (ret_from->n < 2 || !isfinite(ret->error) || !(ret->error > 0))
+        return hone_fail(err, HONE_E_NOT_FOUND,
+                         "a cost model for '%.64s' needs lattices of two other families on %s or "
+                         "more",
+                         task, target);
+    return 0;
 }

@@ -20,5 +20,12 @@ struct hone_cost_score { /* on kernels that the models have not seen, each weigh
 void hone_cost_fit_all(struct hone_lattice *const *lattices, size_t n, struct hone_pool *pool,
                        const struct hone_cost_model ***ret, double limit,
                        struct hone_cost_score *ret_score);
+/* The same for a task that no lattice need be of: from the kernels of other tasks and families on
+ * that target. *ret_from: their names, in the pool. HONE_E_NOT_FOUND: fewer than two, so that the
+ * error would not be known. */
+int hone_cost_fit_for(struct hone_lattice *const *lattices, size_t n, const char *task,
+                      const char *family, const char *target, struct hone_pool *pool,
+                      struct hone_cost_model *ret, struct hone_strs *ret_from,
+                      struct hone_err *err);
 
 #endif

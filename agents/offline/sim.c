@@ -164,8 +164,7 @@ static void expand(void *arg, struct hone_node *node)
     node->actions = actions;
     node->n_actions = hone_rank_actions(&scene, actions, n);
     if (r->options->cost)
-        node->n_actions = hone_cost_drop(r->options->cost[r->lattice], r->options->cost_limit, node,
-                                         actions, node->n_actions);
+        hone_cost_mark(r->options->cost[r->lattice], r->options->cost_limit, node);
     node->is_expanded = true;
 }
 
@@ -233,7 +232,7 @@ static void fill(struct run *r, const struct hone_policy *policy, struct hone_po
 {
     struct hone_pick pick;
     int64_t n_most = r->options->n_coders > 0 ? r->options->n_coders : 1;
-    while (r->n_asked < n_most && r->n_asked < n_left && policy->pick(ctx, &pick)) {
+    while (r->n_asked < n_most && r->n_asked < n_left && hone_policy_pick(policy, ctx, &pick)) {
         struct hone_action *a = &r->tree.nodes[pick.node]->actions[pick.action];
         struct asked *t = &r->asked[r->n_asked++];
         *t = (struct asked){pick.node, a->rewrite, a->strategy};

@@ -97,18 +97,91 @@ double hone_cost_chance(const struct hone_cost_model *m, size_t strategy,
     return 0.5 * erfc(-hone_cost_predict(m, strategy, terms) / m->error / sqrt(2));
 }
 
-size_t hone_cost_drop(const struct hone_cost_model *m, double limit, const struct hone_node *node,
-                      struct hone_action *actions, size_t n)
+size_t hone_cost_mark(const struct hone_cost_model *m, double limit, struct hone_node *node)
 {
-    size_t n_left = 0;
-    for (int pass = 0; pass < 2 && n_left == 0; pass++)
-        for (size_t i = 0; i < n; i++) {
-            double terms[HONE_COST_TERMS];
-            hone_cost_terms(&node->features, node->findings, node->n_findings, actions[i].strategy,
-                            terms);
-            size_t strategy = hone_strategy_index(actions[i].strategy);
-            if (pass == 1 || hone_cost_chance(m, strategy, terms) >= limit)
-                actions[n_left++] = actions[i];
-        }
-    return n_left;
+    size_t n_left_out = 0;
+    for (size_t i = 0; i < node->n_actions; i++) {
+        struct hone_action *a = &node->actions[i];
+        size_t strategy = hone_strategy_index(a->strategy);
+        double terms[HONE_COST_TERMS];
+        hone_cost_terms(&node->features, node->findings, node->n_findings, a->strategy, terms);
+        a->cost_log2 = hone_cost_predict(m, strategy, terms);
+        a->cost_chance = hone_cost_chance(m, strategy, terms);
+        a->is_left_out = a->cost_chance < limit;
+        n_left_out += a->is_left_out;
+    }
+    return n_left_out;
+}
+
+/* ---- records ---- */
+
+struct weight_row {
+    const char *strategy;
+    double weight;
+};
+
+struct record {
+    double error;
+    int64_t edges;
+    struct hone_f64s terms;
+    struct hone_array strategies; /* of struct weight_row */
+    struct hone_strs from;
+};
+
+static const struct hone_field weight_fields[] = {
+    HONE_FIELD(struct weight_row, strategy, .required = true, .max_len = 16),
+    HONE_FIELD(struct weight_row, weight, .required = true),
+};
+
+static const struct hone_field record_fields[] = {
+    HONE_FIELD(struct record, error, .required = true),
+    HONE_FIELD(struct record, edges, .min = 0, .max = INT64_MAX),
+    HONE_FIELD(struct record, terms, .required = true),
+    HONE_FIELD(struct record, strategies, HONE_OF(struct weight_row, weight_fields)),
+    HONE_FIELD(struct record, from),
+};
+
+struct hone_json *hone_cost_json(const struct hone_cost_model *m, const struct hone_strs *from)
+{
+    double terms[HONE_COST_TERMS];
+    struct weight_row rows[HONE_CREDIT_MAX];
+    struct record r = {.error = m->error,
+                       .edges = (int64_t)m->n_edges,
+                       .terms = {terms, HONE_COST_TERMS},
+                       .strategies = {.v = rows},
+                       .from = *from};
+    memcpy(terms, m->weights, sizeof(terms));
+    for (size_t i = 0; i < hone_n_strategies; i++) {
+        double weight = m->weights[HONE_COST_TERMS + i];
+        if (weight != 0)
+            rows[r.strategies.n++] = (struct weight_row){hone_strategies[i].id, weight};
+    }
+    return hone_fields_encode(&r, record_fields, HONE_COUNTOF(record_fields));
+}
+
+bool hone_cost_read(const struct hone_json *json, const char *target, struct hone_cost_model *ret)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct record r;
+    *ret = (struct hone_cost_model){.error = INFINITY};
+    if (hone_fields_decode(json, record_fields, HONE_COUNTOF(record_fields), &r, sizeof(r), pool,
+                           NULL) < 0 ||
+        r.terms.n != HONE_COST_TERMS || !(r.error > 0))
+        return false;
+    ret->error = r.error;
+    ret->n_edges = (size_t)r.edges;
+    memcpy(ret->weights, r.terms.v, sizeof(*ret->weights) * HONE_COST_TERMS);
+    const struct weight_row *rows = r.strategies.v;
+    for (size_t i = 0; i < r.strategies.n; i++) {
+        const struct hone_strategy *s = hone_strategy_find(target, rows[i].strategy);
+        if (s)
+            ret->weights[HONE_COST_TERMS + hone_strategy_index(s)] = rows[i].weight;
+    }
+    return true;
+}
+
+const char *hone_cost_words(double predicted_log2, double error, struct hone_pool *pool)
+{
+    return hone_pool_printf(pool, "left out by the cost model: predicted %.2fx, error %.2f log2",
+                            exp2(predicted_log2), error);
 }

@@ -5,12 +5,13 @@
  * share, and a deviation of each strategy that is held toward zero.
  *
  * With its error it says which steps need no evaluation: those whose chance of a gain is below a
- * limit, by a normal distribution. Any thread; nothing is owned. docs/decisions/0095-learners.md */
+ * limit, by a normal distribution. Any thread. docs/decisions/0095-learners.md, 0115-left-out.md */
 #ifndef HONE_AGENTS_COST_MODEL_H
 #define HONE_AGENTS_COST_MODEL_H
 
 #include "agents/planner/tree.h"
 #include "agents/planner/credit.h"
+#include "workspace/base/fields.h"
 
 enum { HONE_COST_TERMS = 6, HONE_COST_WEIGHTS = HONE_COST_TERMS + HONE_CREDIT_MAX };
 
@@ -41,9 +42,16 @@ double hone_cost_predict(const struct hone_cost_model *model, size_t strategy,
 /* How likely the step gains at all. */
 double hone_cost_chance(const struct hone_cost_model *model, size_t strategy,
                         const double terms[HONE_COST_TERMS]);
-/* Drops the actions of a node whose chance is below the limit, unless that were all. Returns how
- * many are left; the order stays. */
-size_t hone_cost_drop(const struct hone_cost_model *model, double limit,
-                      const struct hone_node *node, struct hone_action *actions, size_t n);
+/* Marks those of the node's actions whose chance is below the limit as left out, and says at each
+ * what was predicted. Returns how many are. A policy takes them when nothing else is left
+ * (hone_policy_pick). */
+size_t hone_cost_mark(const struct hone_cost_model *model, double limit, struct hone_node *node);
+/* A model as a record holds it, with the names of the kernels that it is from: the same model comes
+ * back. Owned. */
+struct hone_json *hone_cost_json(const struct hone_cost_model *model, const struct hone_strs *from);
+/* False: it is none. Weights of strategies that the target does not have are left out. */
+bool hone_cost_read(const struct hone_json *json, const char *target, struct hone_cost_model *ret);
+/* "left out by the cost model: predicted 1.02x, error 0.90 log2"; in the pool. */
+const char *hone_cost_words(double predicted_log2, double error, struct hone_pool *pool);
 
 #endif

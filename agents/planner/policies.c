@@ -31,6 +31,23 @@ const char *hone_policy_names(struct hone_pool *pool)
     return out;
 }
 
+bool hone_policy_pick(const struct hone_policy *policy, struct hone_policy_ctx *ctx,
+                      struct hone_pick *ret)
+{
+    ctx->takes_left_out = false;
+    if (policy->pick(ctx, ret))
+        return true;
+    ctx->takes_left_out = true;
+    return policy->pick(ctx, ret);
+}
+
+bool hone_policy_may_take(const struct hone_policy_ctx *ctx, const struct hone_action *a)
+{
+    bool is_favoured =
+        ctx->credit && ctx->credit->rows[hone_strategy_index(a->strategy)].favour > 1;
+    return !a->is_tried && (!a->is_left_out || ctx->takes_left_out || is_favoured);
+}
+
 double hone_policy_random(struct hone_policy_ctx *ctx)
 {
     uint8_t key[16] = {0};
@@ -47,7 +64,7 @@ size_t hone_policy_best_action(struct hone_policy_ctx *ctx, struct hone_node *no
                            node->n_findings ? node->findings[0].class_id : HONE_N_CLASSES,
                            node->actions, node->n_actions);
     size_t i = 0;
-    while (i < node->n_actions && node->actions[i].is_tried)
+    while (i < node->n_actions && !hone_policy_may_take(ctx, &node->actions[i]))
         i++;
     return i;
 }
@@ -68,9 +85,10 @@ bool hone_policy_best_node(struct hone_policy_ctx *ctx, int *ret_node)
     return best != HONE_NO_NODE;
 }
 
-static double weight_of(const struct hone_action *a, double (*weight)(const struct hone_action *))
+static double weight_of(const struct hone_policy_ctx *ctx, const struct hone_action *a,
+                        double (*weight)(const struct hone_action *))
 {
-    if (a->is_tried)
+    if (!hone_policy_may_take(ctx, a))
         return 0;
     return weight ? weight(a) : a->prior;
 }
@@ -81,10 +99,10 @@ size_t hone_policy_draw(struct hone_policy_ctx *ctx, const struct hone_node *n,
     size_t chosen = n->n_actions;
     double total = 0, at = hone_policy_random(ctx);
     for (size_t i = 0; i < n->n_actions; i++)
-        total += weight_of(&n->actions[i], weight);
+        total += weight_of(ctx, &n->actions[i], weight);
     at *= total;
     for (size_t i = 0; i < n->n_actions; i++) {
-        double w = weight_of(&n->actions[i], weight);
+        double w = weight_of(ctx, &n->actions[i], weight);
         if (w <= 0)
             continue;
         chosen = i;

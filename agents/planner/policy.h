@@ -13,7 +13,7 @@
  *     const struct hone_policy *policy = hone_policy_find("puct");
  *     struct hone_policy_ctx ctx = {.tree = &tree, .credit = &credit, .expand = expand, ...};
  *     struct hone_pick pick;
- *     while (policy->pick(&ctx, &pick))
+ *     while (hone_policy_pick(policy, &ctx, &pick))
  *         try the action pick.action of node pick.node, and tell tree and credit what came of it
  *
  * A policy sees the tree, the credit and nothing else. A new one is a file policy_NAME.c that ends
@@ -33,7 +33,8 @@ struct hone_policy_ctx {
     void (*expand)(void *arg, struct hone_node *node);
     void *expand_arg;
     int64_t seed;
-    uint64_t counter; /* of random numbers; the policy moves it on */
+    uint64_t counter;    /* of random numbers; the policy moves it on */
+    bool takes_left_out; /* nothing else is left: set by hone_policy_pick, holds until the next */
 };
 
 struct hone_pick {
@@ -56,14 +57,21 @@ extern const size_t hone_n_policies;
 const struct hone_policy *hone_policy_find(const char *name); /* NULL: none */
 const char *hone_policy_names(struct hone_pool *pool);        /* "chain, greedy, ..." */
 
-/* For policies: in [0, 1). */
+/* A policy's choice: among the steps that the cost model (cost_model.h) did not leave out; where it
+ * would stop, among all. A function of the tree, as the policy's own. */
+bool hone_policy_pick(const struct hone_policy *policy, struct hone_policy_ctx *ctx,
+                      struct hone_pick *ret);
+
+/* For policies: neither tried nor left out. What the user favours (credit.h) is never left out. */
+bool hone_policy_may_take(const struct hone_policy_ctx *ctx, const struct hone_action *action);
+/* In [0, 1). */
 double hone_policy_random(struct hone_policy_ctx *ctx);
-/* Best action of a node that was not tried; n_actions when there is none. Actions are scored and
+/* Best action of a node that may be taken; n_actions when there is none. Actions are scored and
  * ordered anew by what was learnt since. */
 size_t hone_policy_best_action(struct hone_policy_ctx *ctx, struct hone_node *node);
-/* The untried action of highest value among the best version that has any; false: none left. */
+/* The best version that has an action which may be taken; false: none has. */
 bool hone_policy_best_node(struct hone_policy_ctx *ctx, int *ret_node);
-/* One of the untried actions by weight (NULL: their priors); *ret_chance is how likely it was.
+/* One of those that may be taken by weight (NULL: their priors); *ret_chance is how likely it was.
  * n_actions when there is none. */
 size_t hone_policy_draw(struct hone_policy_ctx *ctx, const struct hone_node *node,
                         double (*weight)(const struct hone_action *action), double *ret_chance);

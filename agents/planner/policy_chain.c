@@ -37,7 +37,7 @@ static bool pick(struct hone_policy_ctx *ctx, struct hone_pick *ret)
     if (hone_policy_best_action(ctx, n) == n->n_actions)
         return false;
     for (size_t i = 0; i < n->n_actions; i++)
-        in_family[family_of(n->actions[i].strategy)] += !n->actions[i].is_tried;
+        in_family[family_of(n->actions[i].strategy)] += hone_policy_may_take(ctx, &n->actions[i]);
     for (int f = 0; f < N_FAMILIES; f++)
         n_families += in_family[f] > 0;
     size_t want = (size_t)(hone_policy_random(ctx) * (double)n_families);
@@ -47,7 +47,7 @@ static bool pick(struct hone_policy_ctx *ctx, struct hone_pick *ret)
     size_t at = (size_t)(hone_policy_random(ctx) * (double)in_family[family]);
     for (size_t i = 0; i < n->n_actions; i++) {
         const struct hone_action *a = &n->actions[i];
-        if (a->is_tried || (int)family_of(a->strategy) != family || at-- > 0)
+        if (!hone_policy_may_take(ctx, a) || (int)family_of(a->strategy) != family || at-- > 0)
             continue;
         double chance = 1.0 / (double)(n_families * in_family[family]);
         *ret = (struct hone_pick){n->index, i, chance, chance};

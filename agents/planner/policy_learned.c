@@ -32,7 +32,7 @@ static bool pick(struct hone_policy_ctx *ctx, struct hone_pick *ret)
             continue;
         for (size_t k = 0; k < n->n_actions; k++) {
             double score = score_of(ctx, &n->actions[k], best - hone_node_corrected_value(t, n));
-            if (n->actions[k].is_tried || score <= ret->score)
+            if (!hone_policy_may_take(ctx, &n->actions[k]) || score <= ret->score)
                 continue;
             ret->node = i;
             ret->action = k;

@@ -71,7 +71,7 @@ static bool can_beat(const struct view *v, const struct hone_node *n)
     const struct hone_tree *t = v->ctx->tree;
     double first = 0, second = 0;
     for (size_t i = 0; i < n->n_actions; i++) {
-        double high = n->actions[i].is_tried ? 0 : n->actions[i].high;
+        double high = hone_policy_may_take(v->ctx, &n->actions[i]) ? n->actions[i].high : 0;
         if (high > first) {
             second = first;
             first = high;
@@ -135,7 +135,8 @@ static size_t find_step(const struct view *v, struct hone_node *n)
     double most = -INFINITY;
     for (size_t i = best; i < n->n_actions && !v->p.is_flat; i++) {
         const struct hone_action *a = &n->actions[i];
-        double score = a->is_tried ? -INFINITY : worth_of(v, n, a) + pull_of(a);
+        bool may = hone_policy_may_take(v->ctx, a);
+        double score = may ? worth_of(v, n, a) + pull_of(a) : -INFINITY;
         if (score > most) {
             most = score;
             best = i;
@@ -241,7 +242,9 @@ static void choose_action(const struct view *v, struct hone_node *n, struct hone
     if (hone_policy_random(v->ctx) < epsilon)
         ret->action = hone_policy_draw(v->ctx, n, weight, &chance);
     for (size_t i = 0; i < n->n_actions; i++)
-        total += n->actions[i].is_tried ? 0 : v->p.is_flat ? 1 : n->actions[i].prior;
+        total += !hone_policy_may_take(v->ctx, &n->actions[i]) ? 0
+                 : v->p.is_flat                                ? 1
+                                                               : n->actions[i].prior;
     double own = v->p.is_flat ? 1 : n->actions[ret->action].prior;
     ret->propensity = (1 - epsilon) * (ret->action == best) + epsilon * own / total;
 }

@@ -11,7 +11,7 @@ static size_t count_left(struct hone_policy_ctx *ctx, struct hone_node *n)
     if (!n->is_expanded)
         ctx->expand(ctx->expand_arg, n);
     for (size_t i = 0; i < n->n_actions; i++)
-        left += !n->actions[i].is_tried;
+        left += hone_policy_may_take(ctx, &n->actions[i]);
     return left;
 }
 
@@ -32,7 +32,7 @@ static bool pick(struct hone_policy_ctx *ctx, struct hone_pick *ret)
     struct hone_node *n = t->nodes[i];
     hone_policy_best_action(ctx, n);
     for (size_t a = 0; a < n->n_actions; a++) {
-        if (n->actions[a].is_tried || want-- > 0)
+        if (!hone_policy_may_take(ctx, &n->actions[a]) || want-- > 0)
             continue;
         *ret = (struct hone_pick){i, a, 1.0 / (double)total, 0};
         return true;

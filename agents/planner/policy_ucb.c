@@ -74,7 +74,8 @@ static bool pick_by(struct hone_policy_ctx *ctx,
     hone_policy_best_action(ctx, n);
     *ret = (struct hone_pick){from, n->n_actions, 1, -INFINITY};
     for (size_t i = 0; i < n->n_actions; i++) {
-        double b = n->actions[i].is_tried ? -INFINITY : bound(ctx, n, &n->actions[i]);
+        bool may = hone_policy_may_take(ctx, &n->actions[i]);
+        double b = may ? bound(ctx, n, &n->actions[i]) : -INFINITY;
         if (b > ret->score) {
             ret->score = b;
             ret->action = i;

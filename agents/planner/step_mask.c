@@ -2,7 +2,7 @@
 /* From everything the coder could do to a ranked list of legal steps (step_mask.h).
  *
  * Flow of hone_allowed_actions: each rewrite whose strategy is not banned gives its sites;
- * hone_rank_actions drops what was tried here, fails its preconditions or is masked by a
+ * hone_rank_actions marks what was tried here, drops what fails its preconditions or is masked by a
  * saturated resource, lifts the mask when nothing is left, scores by credit and class
  * (hone_score_actions) and sorts by prior. */
 #include "agents/planner/step_mask.h"
@@ -177,21 +177,22 @@ void hone_score_actions(const struct hone_credit *credit, enum hone_class first,
     qsort(actions, n, sizeof(*actions), by_prior);
 }
 
+static bool is_open(const struct hone_scene *in, const struct hone_action *a)
+{
+    return !is_masked(a->strategy, in->features) && !is_worn_out(in, a->rewrite);
+}
+
 size_t hone_rank_actions(const struct hone_scene *in, struct hone_action *actions, size_t n)
 {
-    size_t n_fresh = 0, n_left = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!in->tree || !hone_tree_was_tried(in->tree, in->node, actions[i].rewrite->name,
-                                              actions[i].site.anchor, actions[i].site.variant))
-            actions[n_fresh++] = actions[i];
-    for (size_t i = 0; i < n_fresh; i++)
-        n_left +=
-            !is_masked(actions[i].strategy, in->features) && !is_worn_out(in, actions[i].rewrite);
-    bool use_mask = n_left > 0; /* never let the mask empty the set */
-    n_left = 0;
-    for (size_t i = 0; i < n_fresh; i++)
-        if (!use_mask ||
-            (!is_masked(actions[i].strategy, in->features) && !is_worn_out(in, actions[i].rewrite)))
+    size_t n_open = 0, n_left = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct hone_action *a = &actions[i];
+        a->is_tried = in->tree && hone_tree_was_tried(in->tree, in->node, a->rewrite->name,
+                                                      a->site.anchor, a->site.variant);
+        n_open += !a->is_tried && is_open(in, a);
+    }
+    for (size_t i = 0; i < n; i++) /* the mask never empties the set */
+        if (actions[i].is_tried || n_open == 0 || is_open(in, &actions[i]))
             actions[n_left++] = actions[i];
     for (size_t i = 0; i < n_left; i++) {
         note_class(in, &actions[i]);

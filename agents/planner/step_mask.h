@@ -39,7 +39,7 @@ struct hone_mask_input {
 size_t hone_allowed_actions(const struct hone_mask_input *in, struct hone_action *ret);
 
 /* The same for steps that somebody else listed (rewrite, strategy, site; the k-th site of a rewrite
- * with discount 0.75^k, or 0 for 1): drops what is masked, discounts what the way to the version
+ * with discount 0.75^k, or 0 for 1): marks what was tried, drops what is masked, discounts what the way to the version
  * holds already, fills in expectations, rules and priors, sorts. Returns how many are left. */
 struct hone_scene { /* of one version */
     const struct hone_features *features;

@@ -34,7 +34,9 @@ struct hone_action { /* a legal step at a node */
     const char *given;   /* the new source, from outside; NULL: the coder writes it */
     double p_rules, p_llm,
         w_llm; /* parts of the prior when a model was asked (mix.h); p_llm 0: none */
+    double cost_log2, cost_chance; /* by the cost model (cost_model.h); 0, 0: it was not asked */
     bool is_tried;
+    bool is_left_out; /* by the cost model: taken when nothing else is left */
 };
 
 struct hone_basis {       /* what a version's value and times rest on */
@@ -62,6 +64,7 @@ struct hone_node {
     bool is_fast_math;           /* its text asks the compiler for fast math */
     const char *refuted_by;      /* its verdict and why; NULL: none, or not known */
     bool is_swept, is_dead, is_expanded, is_reviewed;
+    bool has_left_out; /* steps of it that are not in the records yet */
     int n_tunables;
     int n_visits, n_no_gain;
     int n_under_way;             /* steps beneath whose answers are waited for */

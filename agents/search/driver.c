@@ -116,12 +116,12 @@ static int answer(struct driver *d, const struct hone_decision *decision, struct
 static int pick(struct driver *d, const struct hone_decision *decision, struct hone_err *err)
 {
     (void)decision;
-    (void)err;
-    bool has_step = hone_search_pick(d->s, &d->pick);
+    bool has_step = false;
+    int r = hone_search_choose(d->s, &d->pick, &has_step, err);
     d->picked = !has_step                                      ? HONE_PICKED_STOP
                 : hone_search_wants_review(d->s, d->pick.node) ? HONE_PICKED_UNRANKED
                                                                : HONE_PICKED_STEP;
-    return 0;
+    return r;
 }
 
 /* The pick stands where the order does. */

@@ -37,6 +37,9 @@ static const struct hone_field start_fields[] = {
     ROW(machine),
     ROW(seed),
     ROW(prior, .skip_empty = true),
+    ROW(knowledge),
+    ROW(skip_below, .skip_empty = true),
+    ROW(cost, .skip_empty = true),
     CAP_ROWS(struct hone_event_start),
 };
 #undef ROW
@@ -72,6 +75,22 @@ static const struct hone_field step_fields[] = {
     ROW(planner),
     ROW(features),
     ROW(legal),
+};
+#undef ROW
+
+#define ROW(member, ...) HONE_FIELD(struct hone_event_left_out, member, __VA_ARGS__)
+static const struct hone_field left_out_fields[] = {
+    ROW(search),
+    ROW(step),
+    ROW(parent, .fallback_i64 = -1),
+    ROW(rewrite),
+    ROW(strategy),
+    ROW(anchor),
+    ROW(variant),
+    ROW(words),
+    ROW(predicted_log2, NO_NUMBER),
+    ROW(error_log2, NO_NUMBER),
+    ROW(chance, NO_NUMBER),
 };
 #undef ROW
 
@@ -229,6 +248,7 @@ static const struct row {
     [HONE_EVENT_START] = TYPE(start, "search.start"),
     [HONE_EVENT_RUN] = TYPE(run, "search.run"),
     [HONE_EVENT_STEP] = TYPE(step, "search.step"),
+    [HONE_EVENT_LEFT_OUT] = TYPE(left_out, "search.left_out"),
     [HONE_EVENT_RESULT] = TYPE(result, "search.result"),
     [HONE_EVENT_STEERED] = TYPE(steered, "search.steered"),
     [HONE_EVENT_ANSWER] = TYPE(answer, "search.answer"),

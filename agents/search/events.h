@@ -19,16 +19,17 @@
 #include "workspace/ledger.h"
 
 enum hone_event_type {
-    HONE_EVENT_START,   /* search.start: a round begins */
-    HONE_EVENT_RUN,     /* search.run: a process goes on with it */
-    HONE_EVENT_STEP,    /* search.step: a step is about to be tried */
-    HONE_EVENT_RESULT,  /* search.result: what came of a step or a longer look */
-    HONE_EVENT_STEERED, /* search.steered: a request of the user was taken in */
-    HONE_EVENT_ANSWER,  /* search.answer: a submission was refused or dropped */
-    HONE_EVENT_WEIGHTS, /* planner.weights: of the rules' and the model's priors */
-    HONE_EVENT_STEER,   /* search.steer: a request of the user (steer.h) */
-    HONE_EVENT_SUBMIT,  /* search.submit: a step from outside (steer.h) */
-    HONE_EVENT_END,     /* search.end: the round has ended; its result is in the same record */
+    HONE_EVENT_START,    /* search.start: a round begins */
+    HONE_EVENT_RUN,      /* search.run: a process goes on with it */
+    HONE_EVENT_STEP,     /* search.step: a step is about to be tried */
+    HONE_EVENT_LEFT_OUT, /* search.left_out: a step that the cost model advises against */
+    HONE_EVENT_RESULT,   /* search.result: what came of a step or a longer look */
+    HONE_EVENT_STEERED,  /* search.steered: a request of the user was taken in */
+    HONE_EVENT_ANSWER,   /* search.answer: a submission was refused or dropped */
+    HONE_EVENT_WEIGHTS,  /* planner.weights: of the rules' and the model's priors */
+    HONE_EVENT_STEER,    /* search.steer: a request of the user (steer.h) */
+    HONE_EVENT_SUBMIT,   /* search.submit: a step from outside (steer.h) */
+    HONE_EVENT_END,      /* search.end: the round has ended; its result is in the same record */
     HONE_N_EVENTS
 };
 
@@ -43,6 +44,9 @@ struct hone_event_start {
     const char *machine;
     int64_t seed;
     struct hone_json *prior; /* rows as in agents/planner/prior.h; NULL: the catalogue alone */
+    const char *knowledge;   /* lines that models are shown; NULL: none */
+    double skip_below;       /* steps whose chance of a gain is below it are left out; 0: none */
+    struct hone_json *cost;  /* by this model (agents/planner/cost_model.h) */
     struct hone_event_caps caps;
 };
 
@@ -56,6 +60,12 @@ struct hone_event_step {
     int64_t step, parent, depth, variant, submission, planner;
     double prior, p_impl, expected_log2, low, high, propensity;
     struct hone_json *features, *legal;
+};
+
+struct hone_event_left_out {
+    const char *search, *rewrite, *strategy, *anchor, *words;
+    int64_t step, parent, variant; /* step: the last intent before it */
+    double predicted_log2, error_log2, chance;
 };
 
 enum hone_result_kind {
@@ -166,6 +176,7 @@ struct hone_event {
         struct hone_event_start start;
         struct hone_event_run run;
         struct hone_event_step step;
+        struct hone_event_left_out left_out;
         struct hone_event_result result;
         struct hone_event_steered steered;
         struct hone_event_answer answer;

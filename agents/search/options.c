@@ -6,14 +6,25 @@ const char *const hone_search_policy_words[] = {"puct",  "archive", "ucb", "gree
 const char *const hone_search_coder_words[] = {"rules", "llm", "auto", "external", NULL};
 const char *const hone_search_planner_words[] = {"rules", "llm", "external", NULL};
 
+static void free_json(void *json)
+{
+    hone_json_free(json);
+}
+
 struct hone_search_options hone_search_options_copy(const struct hone_search_options *options,
                                                     struct hone_pool *pool)
 {
     struct hone_search_options o = *options;
-    const char **const texts[] = {&o.task,    &o.target, &o.policy,        &o.coder,
-                                  &o.planner, &o.model,  &o.planner_model, &o.name};
+    const char **const texts[] = {&o.task,  &o.target,        &o.policy, &o.coder,    &o.planner,
+                                  &o.model, &o.planner_model, &o.name,   &o.knowledge};
+    struct hone_json **const values[] = {&o.prior, &o.cost};
     for (size_t i = 0; i < HONE_COUNTOF(texts); i++)
         *texts[i] = hone_pool_strdup(pool, *texts[i]);
+    for (size_t i = 0; i < HONE_COUNTOF(values); i++) {
+        *values[i] = *values[i] ? hone_json_copy(*values[i]) : NULL;
+        if (*values[i])
+            hone_pool_defer(pool, free_json, *values[i]);
+    }
     return o;
 }
 
@@ -33,6 +44,9 @@ void hone_search_options_put(const struct hone_search_options *o, struct hone_ev
     ret->model = o->model;
     ret->seed = o->seed;
     ret->prior = o->prior;
+    ret->knowledge = o->knowledge;
+    ret->skip_below = o->skip_below;
+    ret->cost = o->skip_below > 0 ? o->cost : NULL;
     ret->caps = hone_search_caps(o);
 }
 
@@ -47,6 +61,7 @@ struct hone_search_options hone_search_options_of(const struct hone_event_start 
                                           .planner = start->planner,
                                           .model = start->model,
                                           .seed = start->seed,
+                                          .skip_below = start->skip_below,
                                           .budget_wall_ms = start->caps.budget_wall_ms,
                                           .budget_evaluations = start->caps.budget_evaluations};
     return hone_search_options_copy(&o, pool);

@@ -37,6 +37,13 @@ struct hone_search_options {
     int64_t seed;
     struct hone_json *prior; /* what a new search starts from beside the catalogue; NULL: nothing.
                                 Borrowed. One that goes on keeps what it started from */
+    const char *knowledge; /* what models are shown of other searches (agents/coder/prompt.h), of a
+                              new search; NULL: nothing. One that goes on keeps what it had */
+    /* 0 to 1: steps whose chance of a gain is below it are left out as long as others are left; 0:
+     * none. Part of the search's key. */
+    double skip_below;
+    /* The model that says so, of a new search (agents/planner/cost_model.h). Borrowed. */
+    struct hone_json *cost;
     double stop_at_percent_of_bound; /* 0: 95 */
     double stop_at_speedup;          /* decided, then confirmed; 0: none */
     int64_t plateau; /* stop after so many expansions without a new best; 0: 24, < 0: never */
@@ -90,7 +97,7 @@ struct hone_search_options {
 extern const char *const hone_search_policy_words[],
     *const hone_search_coder_words[], *const hone_search_planner_words[]; /* NULL-terminated */
 
-/* The same with strings of the pool. */
+/* The same with strings and values of the pool. */
 struct hone_search_options hone_search_options_copy(const struct hone_search_options *options,
                                                     struct hone_pool *pool);
 /* As they stand in the record of a start; strings in the pool. */

@@ -95,7 +95,14 @@ bool hone_search_pick(struct hone_search *s, struct hone_pick *ret)
 {
     hone_search_list_all_merges(s);
     s->policy_ctx.counter = (uint64_t)s->state.tree.n_edges * RANDOM_NUMBERS;
-    return s->policy->pick(&s->policy_ctx, ret);
+    return hone_policy_pick(s->policy, &s->policy_ctx, ret);
+}
+
+int hone_search_choose(struct hone_search *s, struct hone_pick *ret, bool *ret_has,
+                       struct hone_err *err)
+{
+    *ret_has = hone_search_pick(s, ret);
+    return hone_search_record_left_out(s, err);
 }
 
 /* ---- result ---- */
@@ -204,6 +211,8 @@ static int check_options(struct hone_search *s, const struct hone_search_options
                             hone_policy_names(s->ctx->pool));
     if (o->coders < 0 || o->coders > HONE_MAX_CODERS)
         return hone_fail_at(err, HONE_E_ARG, "coders", "is 1 to %d", HONE_MAX_CODERS);
+    if (!(o->skip_below >= 0) || o->skip_below > 1)
+        return hone_fail_at(err, HONE_E_ARG, "skip_below", "is a chance, 0 to 1");
     s->name = o->name ? o->name : o->task;
     if (!hone_is_safe_name(s->name))
         return hone_fail_at(err, HONE_E_ARG, "name", "use letters, digits, '_', '.', '-'");

@@ -25,7 +25,7 @@
  * or in a thread of its own: hone_search_host_start, _wait (as often as wanted), _stop.
  *
  * hone_search_run borrows the options and calls on_progress on the caller's thread; the strings of the
- * result live in ctx->pool. The host copies the options (a prior is borrowed, see options.h).
+ * result live in ctx->pool. The host copies the options.
  *
  * Figures in struct hone_search_result come from the confirmation alone. */
 #ifndef HONE_AGENTS_SEARCH_H

@@ -154,10 +154,14 @@ static int fill(struct hone_search *s, bool *ret_did, struct hone_err *err)
 {
     struct hone_search_ahead *q = s->ahead;
     struct hone_pick pick;
-    while (may_ask_more(s) && hone_search_pick(s, &pick)) {
+    bool has_step = true;
+    while (may_ask_more(s)) {
+        int r = hone_search_choose(s, &pick, &has_step, err);
+        if (r < 0 || !has_step)
+            return r;
         struct hone_node *from = s->state.tree.nodes[pick.node];
         bool was_reviewed = false;
-        int r = hone_search_review(s, pick.node, &was_reviewed, err);
+        r = hone_search_review(s, pick.node, &was_reviewed, err);
         if (r == 0 && was_reviewed)
             continue;
         struct hone_action *a = &from->actions[pick.action];

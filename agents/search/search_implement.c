@@ -105,6 +105,7 @@ struct hone_coder_work hone_search_work(struct hone_search *s, const struct hone
                                     .findings = from->findings,
                                     .n_findings = from->n_findings,
                                     .machine = hone_search_machine(s),
+                                    .knowledge = s->state.knowledge,
                                     .past =
                                         hone_history_context_of(&s->state.tree, from->index, pool),
                                     .plan = a->plan,

@@ -189,6 +189,9 @@ void hone_search_tell_wait(struct hone_search *s);
 void hone_search_tell(struct hone_search *s, const char *fmt, ...) HONE_PRINTF(2, 3);
 /* What the policy takes next; false: STOP. The same again until something was tried. */
 bool hone_search_pick(struct hone_search *s, struct hone_pick *ret);
+/* The same in a search that runs: what was left out for it is recorded first. */
+int hone_search_choose(struct hone_search *s, struct hone_pick *ret, bool *ret_has,
+                       struct hone_err *err);
 /* A search as its records have it, to be looked at; it may run meanwhile. No models. `which` is
  * borrowed. HONE_E_NOT_FOUND: it has no version yet. */
 int hone_search_view_open(struct hone_tool_ctx *ctx, const struct hone_steer_search *which,
@@ -333,6 +336,8 @@ int hone_search_open_record(struct hone_search *s, struct hone_err *err);
 int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
                             const struct hone_action *action, double propensity,
                             struct hone_err *err);
+/* Of each step that the cost model left out and that no record tells of yet: one. */
+int hone_search_record_left_out(struct hone_search *s, struct hone_err *err);
 /* The version that a result brings: fills in what the outcome says of it. What it points to lives
  * in the pool. HONE_E_LIMIT: the tree is full. */
 int hone_search_draft(struct hone_search *s, struct hone_event_result *result,

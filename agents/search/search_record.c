@@ -38,29 +38,15 @@ static void make_key(const struct hone_search *s, char ret[HONE_HASH_TEXT_BYTES]
     if (strcmp(hone_coder_name(s->coder), "rules") != 0)
         hone_hasher_str(&h, hone_coder_name(s->coder));
     hone_hasher_part(&h, &s->options->seed, sizeof(s->options->seed));
+    if (s->options->skip_below > 0)
+        hone_hasher_part(&h, &s->options->skip_below, sizeof(s->options->skip_below));
     hone_hasher_end(&h, ret);
-}
-
-/* What times were taken on: processor and cores, or device. NULL: not known. */
-static const char *ask_machine(const struct hone_search *s)
-{
-    struct hone_device_facts facts = {0};
-    bool is_device = strcmp(s->target, "cpu") != 0;
-    if (is_device)
-        hone_device_facts_ask(s->ctx->app->executor, s->pool, &facts);
-    else
-        hone_device_facts_read(s->pool, &facts);
-    const struct hone_json *device = is_device ? hone_prompt_device(&facts) : NULL;
-    const char *name = is_device ? hone_json_get_str(device, "name", NULL) : facts.cpu;
-    if (name == NULL || is_device)
-        return name;
-    return hone_pool_printf(s->pool, "%s, %lld cores", name, (long long)facts.n_cores);
 }
 
 static const char *machine_of(struct hone_search *s)
 {
     if (!s->machine)
-        s->machine = ask_machine(s);
+        s->machine = hone_machine_name(s->ctx->app->executor, s->target, s->pool);
     return s->machine;
 }
 
@@ -234,7 +220,7 @@ int hone_search_read_record(struct hone_search *s, bool *ret_is_known, struct ho
     if (!p->is_ours && p->has_namesake)
         hone_search_tell(s,
                          "a search '%.64s' is in the records, with another task, pack, target, "
-                         "policy, coder or seed: this one begins anew, its caps too",
+                         "policy, coder, seed or share to skip: this one begins anew, its caps too",
                          s->name);
     const char *machine = p->is_ours ? machine_of(s) : NULL;
     if (machine && p->machine[0] != '\0' && strcmp(machine, p->machine) != 0)
@@ -268,6 +254,10 @@ int hone_search_open_record(struct hone_search *s, struct hone_err *err)
         r = hone_search_open_budgets(s, is_new_round, err);
     if (r < 0 || (s->is_resumed && !is_new_round))
         return r;
+    struct hone_cost_model model;
+    if (!s->is_resumed && s->options->skip_below > 0 &&
+        !hone_cost_read(s->options->cost, s->target, &model))
+        return hone_fail_at(err, HONE_E_ARG, "skip_below", "needs a cost model");
     make_key(s, key);
     return record_start(s, key, err);
 }
@@ -290,6 +280,8 @@ static struct hone_json *legal_json(const struct hone_node *node)
         hone_json_set_f64(row, "boost", a->boost);
         if (a->is_tried)
             hone_json_set_bool(row, "is_tried", true);
+        if (a->is_left_out)
+            hone_json_set_bool(row, "is_left_out", true);
         hone_json_push(out, row);
     }
     return out;
@@ -323,6 +315,58 @@ int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
                                     .features = features,
                                     .legal = legal}};
     return hone_search_record_event(s, &e, NULL, NULL, err);
+}
+
+/* ---- what the cost model left out ---- */
+
+static int record_left_out(struct hone_search *s, const struct hone_node *node,
+                           const struct hone_action *a, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_event e = {
+        .type = HONE_EVENT_LEFT_OUT,
+        .left_out = {.search = s->id,
+                     .step = s->state.n_steps,
+                     .parent = node->number,
+                     .rewrite = a->rewrite->name,
+                     .strategy = a->strategy->id,
+                     .anchor = a->site.anchor,
+                     .variant = a->site.variant,
+                     .words = hone_pool_printf(pool, "%s (%s)", a->rewrite->words, a->site.words),
+                     .predicted_log2 = a->cost_log2,
+                     .error_log2 = s->state.cost->error,
+                     .chance = a->cost_chance}};
+    return hone_search_record_event(s, &e, NULL, NULL, err);
+}
+
+/* Of one version; those that are in the records already have one. */
+static int record_all_left_out(struct hone_search *s, struct hone_node *n, struct hone_err *err)
+{
+    size_t n_told = 0;
+    for (size_t i = 0; i < n->n_actions; i++) {
+        const struct hone_action *a = &n->actions[i];
+        if (!a->is_left_out || a->is_tried || hone_state_knows_left_out(&s->state, n->index, a))
+            continue;
+        int r = record_left_out(s, n, a, err);
+        if (r < 0)
+            return r;
+        n_told++;
+    }
+    n->has_left_out = false;
+    if (n_told > 0)
+        hone_search_tell(s, "left out by the cost model at version %d: %zu of %zu steps", n->number,
+                         n_told, n->n_actions);
+    return 0;
+}
+
+int hone_search_record_left_out(struct hone_search *s, struct hone_err *err)
+{
+    struct hone_tree *t = &s->state.tree;
+    int r = 0;
+    for (int i = 0; r == 0 && i < t->n_nodes; i++)
+        if (t->nodes[i]->has_left_out)
+            r = record_all_left_out(s, t->nodes[i], err);
+    return r;
 }
 
 static void put_outcome(struct hone_event_result *r, const struct hone_search_outcome *o)

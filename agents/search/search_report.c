@@ -45,6 +45,8 @@ struct hone_search_reader {
     int64_t last_step;
     struct hone_report_steer *steers; /* room for MAX_STEERS; NULL: none yet */
     size_t n_steers;
+    struct hone_report_left_out *left_out;
+    size_t n_left_out, left_out_room;
     struct hone_usage usage;
     const char *names[NAMES_SHOWN];
     size_t n_names;
@@ -100,8 +102,9 @@ static void on_start(struct hone_search_reader *r, const struct hone_event_start
         return;
     bool is_new = !s->id || strcmp(s->id, id) != 0;
     if (is_new) {
-        *s = (struct hone_search_report){.id = kept(r, id), .start_ms = wall_ms};
-        r->n_steps = r->n_steers = r->n_evaluations = 0;
+        *s = (struct hone_search_report){
+            .id = kept(r, id), .knowledge = kept(r, start->knowledge), .start_ms = wall_ms};
+        r->n_steps = r->n_steers = r->n_evaluations = r->n_left_out = 0;
         r->last_step = 0;
         hone_usage_init(&r->usage, id);
         r->intent = (struct hone_report_step){.step = 0};
@@ -168,6 +171,37 @@ static struct hone_report_step *new_step(struct hone_search_reader *r)
     return &r->steps[r->n_steps++];
 }
 
+static void on_left_out(struct hone_search_reader *r, const struct hone_event_left_out *e)
+{
+    struct hone_report_left_out *grown =
+        grow(r, r->left_out, sizeof(*grown), r->n_left_out, &r->left_out_room);
+    if (!grown)
+        return;
+    r->left_out = grown;
+    grown[r->n_left_out++] =
+        (struct hone_report_left_out){.step = e->step,
+                                      .parent = e->parent,
+                                      .words = kept(r, e->words ? e->words : ""),
+                                      .strategy = kept(r, e->strategy),
+                                      .rewrite = kept(r, e->rewrite ? e->rewrite : ""),
+                                      .anchor = kept(r, e->anchor ? e->anchor : ""),
+                                      .variant = e->variant,
+                                      .predicted = e->predicted_log2,
+                                      .error = e->error_log2,
+                                      .chance = e->chance};
+}
+
+static void mark_taken(struct hone_search_reader *r, const struct hone_event_result *result)
+{
+    for (size_t i = 0; i < r->n_left_out && result->rewrite; i++) {
+        struct hone_report_left_out *l = &r->left_out[i];
+        if (l->parent == result->parent && l->variant == result->variant &&
+            strcmp(l->rewrite, result->rewrite) == 0 &&
+            strcmp(l->anchor, result->anchor ? result->anchor : "") == 0)
+            l->is_taken = true;
+    }
+}
+
 static void on_result(struct hone_search_reader *r, const struct hone_event_result *result)
 {
     static const struct hone_report_step none = {.expected = (double)NAN,
@@ -178,6 +212,7 @@ static void on_result(struct hone_search_reader *r, const struct hone_event_resu
     if (!s)
         return;
     bool is_expansion = hone_event_kind(result) == HONE_KIND_EXPAND;
+    mark_taken(r, result);
     bool has_intent = is_expansion && r->intent.step > 0 && r->intent.step == result->step;
     *s = has_intent ? r->intent : none;
     if (has_intent)
@@ -399,6 +434,9 @@ static void on_event(struct hone_search_reader *r, const struct hone_usage_recor
     case HONE_EVENT_STEP:
         on_intent(r, &e->step);
         break;
+    case HONE_EVENT_LEFT_OUT:
+        on_left_out(r, &e->left_out);
+        break;
     case HONE_EVENT_RESULT:
         on_result(r, &e->result);
         break;
@@ -495,6 +533,7 @@ static int read_on(struct hone_search_reader *r, struct hone_err *err)
     report->steps = (struct hone_array){.v = r->steps, .n = r->n_steps};
     report->evaluations = (struct hone_array){.v = r->evaluations, .n = r->n_evaluations};
     report->steers = (struct hone_array){.v = r->steers, .n = r->n_steers};
+    report->left_out = (struct hone_array){.v = r->left_out, .n = r->n_left_out};
     report->intent = r->intent;
     bar(r);
     if (r->has_new_models)

@@ -45,6 +45,14 @@ struct hone_report_model { /* what asking one model in one role cost */
     int64_t n_unpriced;            /* asks whose cost is not known */
 };
 
+struct hone_report_left_out { /* a step that the cost model advised against */
+    int64_t step, parent;     /* the intent before it; the version */
+    const char *words, *strategy, *rewrite, *anchor;
+    int64_t variant;
+    double predicted, error, chance; /* log2, log2, 0 to 1 */
+    bool is_taken;                   /* later, when nothing else was left */
+};
+
 struct hone_report_steer { /* a request from outside (steer.h) */
     int64_t wall_ms;
     const char *action, *what, *by; /* what: strategy or hint; "" */
@@ -55,6 +63,7 @@ struct hone_report_steer { /* a request from outside (steer.h) */
 struct hone_search_report {
     const char *id, *name, *task, *task_hash, *target, *policy, *coder;
     int64_t seed, start_ms, last_ms; /* Unix milliseconds of the first and the last record */
+    const char *knowledge;           /* lines that models were shown; NULL: none */
     int64_t n_rounds;                /* ended and begun again */
     struct hone_json *budgets;       /* caps that the last run had: budget_*; owned by the pool */
     struct hone_budgets spent;       /* of all rounds, and caps; disk is not told */
@@ -63,6 +72,7 @@ struct hone_search_report {
     struct hone_array evaluations;   /* of hone_report_evaluation, all that it began */
     struct hone_array models;        /* of hone_report_model */
     struct hone_array steers;        /* of hone_report_steer */
+    struct hone_array left_out;      /* of hone_report_left_out */
     struct hone_json *end; /* data of the last search.end; NULL: killed, or still running */
 };
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "agents/planner/cost_model.h"
 #include "tools/rests_text.h"
 #include "workspace/base/clock.h"
 
@@ -14,6 +15,7 @@
 #define TABLE_CELL     80
 #define LINE_BYTES     400
 #define HINT_CELL      300
+#define MAX_LEFT_OUT   40
 
 static const struct hone_report_step *steps_of(const struct hone_search_report *s)
 {
@@ -433,6 +435,44 @@ static void put_steering(struct hone_buf *b, const struct hone_search_report *s)
     hone_buf_str(b, "\n");
 }
 
+static void put_left_out(struct hone_buf *b, const struct hone_search_report *s)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    const struct hone_report_left_out *l = s->left_out.v;
+    if (s->left_out.n == 0)
+        return;
+    hone_buf_str(b, "## Left out\n\nWhat the cost model advised against; it is taken when nothing "
+                    "else is left.\n\n");
+    for (size_t i = 0; i < s->left_out.n && i < MAX_LEFT_OUT; i++) {
+        hone_buf_str(b, "- ");
+        put_plain(b, l[i].words, 120);
+        hone_buf_printf(b, " [%s] at version %lld: %s%s.\n", l[i].strategy ? l[i].strategy : "?",
+                        (long long)l[i].parent, hone_cost_words(l[i].predicted, l[i].error, pool),
+                        l[i].is_taken ? "; taken later" : "");
+    }
+    if (s->left_out.n > MAX_LEFT_OUT)
+        hone_buf_printf(b, "\n%zu more are in `hone report --json`.\n",
+                        s->left_out.n - MAX_LEFT_OUT);
+    hone_buf_str(b, "\n");
+}
+
+static void put_knowledge(struct hone_buf *b, const struct hone_search_report *s)
+{
+    if (!s->knowledge)
+        return;
+    hone_buf_str(b, "## Shown to models\n\nWhat searches of other tasks had found, in each "
+                    "prompt.\n\n");
+    for (const char *at = s->knowledge; *at;) {
+        size_t len = strcspn(at, "\n");
+        HONE_AUTOFREE char *line = hone_strndup(at, len);
+        hone_buf_str(b, "- ");
+        put_plain(b, strncmp(line, "- ", 2) == 0 ? line + 2 : line, LINE_BYTES);
+        hone_buf_str(b, "\n");
+        at += len + (at[len] == '\n');
+    }
+    hone_buf_str(b, "\n");
+}
+
 static void put_repeat(struct hone_buf *b, const struct hone_search_report *s, const char *dir)
 {
     const char *commit = hone_json_get_str(s->end, "best_commit", NULL);
@@ -457,6 +497,8 @@ char *hone_search_report_markdown(const struct hone_search_report *s, const char
     put_curve(&b, s);
     put_tree(&b, s);
     put_strategies(&b, s);
+    put_left_out(&b, s);
+    put_knowledge(&b, s);
     put_steering(&b, s);
     put_costs(&b, s);
     put_repeat(&b, s, dir);
@@ -588,6 +630,25 @@ static struct hone_json *steering_json(const struct hone_search_report *s)
     return list;
 }
 
+static struct hone_json *left_out_json(const struct hone_search_report *s)
+{
+    const struct hone_report_left_out *l = s->left_out.v;
+    struct hone_json *list = hone_json_new_array();
+    for (size_t i = 0; i < s->left_out.n; i++) {
+        struct hone_json *row = hone_json_new_object();
+        hone_json_set_i64(row, "step", l[i].step);
+        hone_json_set_i64(row, "parent", l[i].parent);
+        set_text(row, "words", l[i].words);
+        set_text(row, "strategy", l[i].strategy);
+        set_figure(row, "predicted_log2", l[i].predicted);
+        set_figure(row, "error_log2", l[i].error);
+        set_figure(row, "chance", l[i].chance);
+        hone_json_set_bool(row, "is_taken", l[i].is_taken);
+        hone_json_push(list, row);
+    }
+    return list;
+}
+
 struct hone_json *hone_search_report_json(const struct hone_search_report *s)
 {
     struct hone_json *json = hone_json_new_object(), *steps = hone_json_new_array(),
@@ -608,6 +669,8 @@ struct hone_json *hone_search_report_json(const struct hone_search_report *s)
     hone_json_set(json, "budgets", copy_of(s->budgets));
     hone_json_set(json, "spent", spent_json(s));
     hone_json_set(json, "steering", steering_json(s));
+    hone_json_set(json, "left_out", left_out_json(s));
+    set_text(json, "knowledge", s->knowledge);
     hone_json_set(json, "end", copy_of(s->end));
     for (size_t i = 0; i < s->steps.n; i++)
         hone_json_push(steps, step_json(&steps_of(s)[i]));

@@ -24,7 +24,8 @@ struct shown { /* the first untried actions of a node */
     size_t n;
 };
 
-static void list_actions(const struct hone_node *node, struct hone_pool *pool, struct shown *ret)
+static void list_actions(const struct hone_search *s, const struct hone_node *node,
+                         struct hone_pool *pool, struct shown *ret)
 {
     size_t n_merges = 0; /* that are still to come: those are shown whatever their prior */
     ret->n = 0;
@@ -32,7 +33,8 @@ static void list_actions(const struct hone_node *node, struct hone_pool *pool, s
         n_merges += node->actions[i].sibling > 0 && !node->actions[i].is_tried;
     for (size_t i = 0; i < node->n_actions && ret->n < SHOWN; i++) {
         const struct hone_action *a = &node->actions[i];
-        if (a->is_tried || (a->sibling == 0 && ret->n + n_merges >= SHOWN))
+        if (!hone_policy_may_take(&s->policy_ctx, a) ||
+            (a->sibling == 0 && ret->n + n_merges >= SHOWN))
             continue;
         n_merges -= a->sibling > 0;
         ret->index[ret->n] = i;
@@ -87,12 +89,15 @@ static int ask(struct hone_search *s, const struct hone_node *node, const struct
     int r = hone_prompt_file(m->prompts_dir, "planner.md", pool, &system, err);
     if (r < 0)
         return r;
+    HONE_CLEANUP(hone_buf_done) struct hone_buf knowledge = HONE_BUF_INIT;
+    hone_prompt_knowledge(&knowledge, s->options->seed, s->state.knowledge);
     const char *const stable[] = {system,
                                   hone_prompt_task(s->task, s->target, s->options->seed, pool),
-                                  hone_search_machine(s)};
+                                  hone_search_machine(s), knowledge.data};
     const struct hone_model_message message = {"user", text};
     const struct hone_model_request request = {.stable = stable,
-                                               .n_stable = HONE_COUNTOF(stable),
+                                               .n_stable =
+                                                   HONE_COUNTOF(stable) - (knowledge.len == 0),
                                                .messages = &message,
                                                .n_messages = 1,
                                                .max_tokens = MAX_TOKENS,
@@ -168,7 +173,7 @@ int hone_search_review(struct hone_search *s, int index, bool *ret_did, struct h
     if (!hone_search_wants_review(s, index))
         return 0;
     node->is_reviewed = true;
-    list_actions(node, pool, &shown);
+    list_actions(s, node, pool, &shown);
     if (shown.n == 0)
         return 0;
     if (ask(s, node, &shown, pool, &answer, &cause) < 0) {

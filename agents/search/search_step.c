@@ -400,6 +400,8 @@ void hone_search_list_steps(void *search, struct hone_node *node)
         a->rule = keep_once(s, node, i, offsetof(struct hone_action, rule));
         a->values = keep_once(s, node, i, offsetof(struct hone_action, values));
     }
+    if (s->state.cost)
+        node->has_left_out = hone_cost_mark(s->state.cost, s->state.skip_below, node) > 0;
     hone_search_list_merges(s, node);
 }
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A search as an outside planner sees it, and its archive (view.h): the search is opened from its
+ * records, asked what it would take next, and closed. What is returned is copied out of it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,11 +68,11 @@ static void count_tries(const struct hone_search *s, struct hone_pool *pool, str
 }
 
 /* Rewrites of a model are the coder's own and go with it. */
-static void copy_actions(const struct hone_node *n, struct hone_pool *pool, struct hone_view *ret)
+static void copy_actions(const struct hone_node *n, bool is_left_out, struct hone_pool *pool,
+                         struct hone_view *ret)
 {
-    ret->actions = hone_pool_alloc(pool, (n->n_actions + 1) * sizeof(*ret->actions));
     for (size_t i = 0; i < n->n_actions; i++) {
-        if (n->actions[i].is_tried)
+        if (n->actions[i].is_tried || n->actions[i].is_left_out != is_left_out)
             continue;
         struct hone_action *a = &ret->actions[ret->n_actions++];
         struct hone_rewrite *rewrite = hone_pool_alloc(pool, sizeof(*rewrite));
@@ -106,9 +108,15 @@ static void rank_by_hand(const struct hone_search *s, const struct hone_node *n,
         ret->by_hand[ret->n_by_hand++] =
             (struct hone_action){.rewrite = rewrite, .strategy = strategy, .site.words = ""};
     }
-    ret->n_by_hand = hone_rank_actions(&scene, ret->by_hand, ret->n_by_hand);
-    for (size_t i = 0; i < ret->n_by_hand; i++)
-        ret->by_hand[i].rewrite = NULL; /* the search's own */
+    size_t n_ranked = hone_rank_actions(&scene, ret->by_hand, ret->n_by_hand);
+    ret->n_by_hand = 0;
+    for (size_t i = 0; i < n_ranked; i++) {
+        if (ret->by_hand[i].is_tried)
+            continue;
+        struct hone_action *a = &ret->by_hand[ret->n_by_hand++];
+        *a = ret->by_hand[i];
+        a->rewrite = NULL; /* the search's own */
+    }
 }
 
 static void copy_findings(const struct hone_node *n, struct hone_pool *pool, struct hone_view *ret)
@@ -153,7 +161,10 @@ int hone_view_read(struct hone_tool_ctx *ctx, const struct hone_steer_search *se
     ret->features = n->features;
     ret->is_by_hand = strcmp(hone_coder_name(s->coder), "external") == 0;
     copy_findings(n, pool, ret);
-    copy_actions(n, pool, ret);
+    ret->actions = hone_pool_alloc(pool, (n->n_actions + 1) * sizeof(*ret->actions));
+    copy_actions(n, false, pool, ret);
+    copy_actions(n, true, pool, ret);
+    ret->cost_error = s->state.cost ? s->state.cost->error : 0;
     rank_by_hand(s, n, pool, ret);
     count_tries(s, pool, ret);
     list_versions(s, next, pool, ret);

@@ -303,15 +303,68 @@ static void apply_weights(struct hone_state *st, const struct hone_event_weights
         (struct hone_mix){is_whole ? w->rules : w->rules / sum, is_whole ? w->llm : w->llm / sum};
 }
 
+/* The cost model that the first round started with. */
+static void take_cost(struct hone_state *st, const struct hone_event_start *start)
+{
+    struct hone_cost_model *m = hone_pool_alloc(st->pool, sizeof(*m));
+    if (!(start->skip_below > 0) ||
+        !hone_cost_read(start->cost, start->target ? start->target : "cpu", m))
+        return;
+    st->cost = m;
+    st->skip_below = start->skip_below;
+}
+
+bool hone_state_knows_left_out(const struct hone_state *st, int parent, const struct hone_action *a)
+{
+    for (size_t i = 0; i < st->n_left_out; i++) {
+        const struct hone_left_out *l = &st->left_out[i];
+        if (l->parent == parent && l->variant == a->site.variant &&
+            strcmp(l->rewrite, a->rewrite->name) == 0 && strcmp(l->anchor, a->site.anchor) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void apply_left_out(struct hone_state *st, const struct hone_event_left_out *e)
+{
+    int parent = hone_state_index(st, e->parent);
+    if (parent == HONE_NO_NODE || !e->rewrite)
+        return;
+    if (st->n_left_out == st->left_out_room) {
+        size_t room = st->left_out_room > 0 ? 2 * st->left_out_room : 64;
+        struct hone_left_out *grown = hone_pool_alloc(st->pool, room * sizeof(*grown));
+        if (st->n_left_out > 0)
+            memcpy(grown, st->left_out, st->n_left_out * sizeof(*grown));
+        st->left_out = grown;
+        st->left_out_room = room;
+    }
+    struct hone_left_out *l = &st->left_out[st->n_left_out++];
+    *l = (struct hone_left_out){
+        .parent = parent, .rewrite = keep(st, e->rewrite), .variant = (int)e->variant};
+    snprintf(l->anchor, sizeof(l->anchor), "%s", e->anchor ? e->anchor : "");
+}
+
+/* A new round keeps the versions, and what the first started from. */
+static void apply_start(struct hone_state *st, const struct hone_event_start *start)
+{
+    if (st->tree.n_nodes == 0) {
+        hone_prior_take(start->prior, start->target, &st->credit);
+        take_cost(st, start);
+        st->knowledge = keep(st, start->knowledge);
+    }
+    st->has_ended = false;
+    st->tree.n_since_best = 0;
+    st->decide_ms = 0;
+}
+
 void hone_state_apply(struct hone_state *st, const struct hone_event *e, struct hone_node *draft)
 {
     switch (e->type) {
-    case HONE_EVENT_START: /* a new round keeps the versions, and what the first started from */
-        if (st->tree.n_nodes == 0)
-            hone_prior_take(e->start.prior, e->start.target, &st->credit);
-        st->has_ended = false;
-        st->tree.n_since_best = 0;
-        st->decide_ms = 0;
+    case HONE_EVENT_START:
+        apply_start(st, &e->start);
+        break;
+    case HONE_EVENT_LEFT_OUT:
+        apply_left_out(st, &e->left_out);
         break;
     case HONE_EVENT_STEP:
         st->n_steps = hone_max_i64(st->n_steps, e->step.step);
@@ -414,6 +467,20 @@ static void add_credit(struct hone_hasher *h, const struct hone_credit *c)
     }
 }
 
+static void add_left_out(struct hone_hasher *h, const struct hone_state *st)
+{
+    add_f64(h, st->skip_below);
+    if (st->cost)
+        hone_hasher_part(h, st->cost->weights, sizeof(st->cost->weights));
+    add_f64(h, st->cost ? st->cost->error : 0);
+    for (size_t i = 0; i < st->n_left_out; i++) {
+        add_i64(h, st->left_out[i].parent);
+        hone_hasher_str(h, st->left_out[i].rewrite);
+        hone_hasher_str(h, st->left_out[i].anchor);
+        add_i64(h, st->left_out[i].variant);
+    }
+}
+
 void hone_state_digest(const struct hone_state *st, char ret[HONE_HASH_TEXT_BYTES])
 {
     struct hone_hasher h;
@@ -427,6 +494,8 @@ void hone_state_digest(const struct hone_state *st, char ret[HONE_HASH_TEXT_BYTE
     add_i64(&h, st->tree.n_since_best);
     add_f64(&h, st->tree.paired);
     add_credit(&h, &st->credit);
+    hone_hasher_str(&h, st->knowledge);
+    add_left_out(&h, st);
     add_f64(&h, st->mix.rules);
     add_f64(&h, st->mix.llm);
     const int64_t counts[] = {st->has_ended, st->n_steps, st->decide_ms};

@@ -17,20 +17,33 @@
 #ifndef HONE_AGENTS_STATE_H
 #define HONE_AGENTS_STATE_H
 
+#include "agents/planner/cost_model.h"
 #include "agents/planner/mix.h"
 #include "agents/planner/planner.h"
 #include "agents/search/events.h"
 
 typedef const struct hone_rewrite *hone_state_find_fn(void *arg, const char *rewrite);
 
+struct hone_left_out { /* a step that the cost model advised against */
+    int parent;        /* index of its version */
+    const char *rewrite;
+    char anchor[HONE_ANCHOR_BYTES];
+    int variant;
+};
+
 struct hone_state {
     struct hone_pool *pool;
     struct hone_tree tree;
     struct hone_credit credit;
-    struct hone_mix mix; /* of the planning model's word with the rules' */
-    bool has_ended;      /* the last round did */
-    int64_t n_steps;     /* number of the last intent */
-    int64_t decide_ms;   /* spent on longer looks in this round */
+    struct hone_mix mix;                /* of the planning model's word with the rules' */
+    bool has_ended;                     /* the last round did */
+    const char *knowledge;              /* what models are shown of other searches; NULL: none */
+    const struct hone_cost_model *cost; /* what the search started with; NULL: none is asked */
+    double skip_below;                  /* chance of a gain below which a step is left out */
+    struct hone_left_out *left_out;     /* in the records */
+    size_t n_left_out, left_out_room;
+    int64_t n_steps;   /* number of the last intent */
+    int64_t decide_ms; /* spent on longer looks in this round */
     hone_state_find_fn *find;
     void *find_arg;
     int at[HONE_TREE_MAX_NODES]; /* number of a version -> its index + 1; 0: its record is lost */
@@ -56,6 +69,10 @@ int hone_state_number(const struct hone_state *state, int index);
 int hone_state_index(const struct hone_state *state, int64_t number);
 /* Would the draft be the best version? */
 bool hone_state_is_best(const struct hone_state *state, const struct hone_node *draft);
+
+/* Do the records say that this step was left out? */
+bool hone_state_knows_left_out(const struct hone_state *state, int parent,
+                               const struct hone_action *action);
 
 /* Words of the records. */
 const char *hone_state_tri_name(enum hone_tri tri);

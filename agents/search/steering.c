@@ -139,6 +139,7 @@ static void take_in(struct hone_steering *s, uint64_t n, const struct hone_event
     case HONE_EVENT_START:
     case HONE_EVENT_RUN:
     case HONE_EVENT_STEP:
+    case HONE_EVENT_LEFT_OUT:
     case HONE_EVENT_WEIGHTS:
     case HONE_N_EVENTS:
         break;

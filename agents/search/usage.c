@@ -114,6 +114,7 @@ static void on_event(struct hone_usage *t, int64_t now_ms, const struct hone_eve
     case HONE_EVENT_STEP:
         move_on(t, now_ms);
         break;
+    case HONE_EVENT_LEFT_OUT:
     case HONE_EVENT_ANSWER:
     case HONE_EVENT_WEIGHTS:
     case HONE_EVENT_STEER:

@@ -38,8 +38,9 @@ struct hone_view {      /* everything lives in ctx->pool */
     struct hone_features features;
     struct hone_finding findings[HONE_N_CLASSES];
     size_t n_findings;
-    struct hone_action *actions; /* legal and untried, best first */
+    struct hone_action *actions; /* legal and untried, best first; what is left out comes last */
     size_t n_actions;
+    double cost_error;           /* of the search's cost model, log2; 0: it has none */
     struct hone_action *by_hand; /* strategies for somebody who writes code, best first */
     size_t n_by_hand;
     bool would_stop;                    /* the built-in planner sees nothing that is worth trying */

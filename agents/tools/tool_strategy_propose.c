@@ -11,6 +11,7 @@
 
 #include "agents/tools/agent_call.h"
 #include "agents/rewrites/unread.h"
+#include "agents/planner/cost_model.h"
 #include "agents/search/view.h"
 #include "tools/kernel.h"
 #include "workspace/history.h"
@@ -32,7 +33,7 @@ struct step_row {
     const char *strategy, *words, *rewrite;
     struct region_row *region;
     int64_t variant;
-    const char *rule, *values, *evidence, *params, *must_move;
+    const char *rule, *values, *evidence, *params, *must_move, *left_out;
     double expected, low, high, p_impl, class_boost, prior;
     int64_t tries, gains;
 };
@@ -102,6 +103,7 @@ static const struct hone_field step_fields[] = {
     STEP(p_impl, .help = "Chance that it is really done."),
     STEP(class_boost, .help = "Factor for matching the bottleneck."),
     STEP(prior, .help = "Share among the legal steps."),
+    STEP(left_out, .skip_empty = true, .help = "Why the search takes it last."),
     STEP(tries, .skip_empty = true, .help = "Of the strategy in the search so far."),
     STEP(gains, .skip_empty = true, .help = "Those that brought a gain."),
 };
@@ -307,6 +309,8 @@ static struct step_row step_of_view(const struct hone_action *a, const struct ho
     struct step_row row = step_of(a, pool);
     row.tries = tries->tries;
     row.gains = tries->gains;
+    if (a->is_left_out)
+        row.left_out = hone_cost_words(a->cost_log2, view->cost_error, pool);
     return row;
 }
 

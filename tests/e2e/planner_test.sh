@@ -69,6 +69,31 @@ ok $? "a cost model tells its error, and how many steps it leaves out" "$(cat "$
 "$HONE" planner eval --policies puct --seeds 2 --expansions 4 --json | grep -q cost_model
 [ $? = 1 ]
 ok $? "without being asked there is none"
+search() { # search SHARE [option...]: a search that leaves out steps; output in $ROOT/d, its report in $ROOT/r
+    share=$1
+    shift
+    "$HONE" search softmax --name "left$share" --workspace "$WS" --executor fake --budget-evaluations 8 --skip-below "$share" "$@" >"$ROOT/d" 2>&1 &&
+        "$HONE" report "left$share" --workspace "$WS" >"$ROOT/r" 2>&1
+}
+search 0.5
+grep -q '^cost model: of 7 kernels of other families, error 0\.[0-9]* log2' "$ROOT/d" && grep -q 'left out by the cost model at version 0: [0-9]* of [0-9]* steps' "$ROOT/d" &&
+    grep -q '\] at version 0: left out by the cost model: predicted [0-9.]*x, error 0\.[0-9]* log2\.$' "$ROOT/r"
+ok $? "a search leaves out steps of little hope, and its report says which and why" "$(cat "$ROOT/d" "$ROOT/r")"
+search 0
+! grep -q 'cost model' "$ROOT/d" && ! grep -q 'cost model' "$ROOT/r"
+ok $? "unless it is asked it leaves out none" "$(cat "$ROOT/d")"
+"$HONE" search --suite 's*m*' --workspace "$WS" --executor fake --budget-evaluations 12 --skip-below 0.5 --name many >"$ROOT/d" 2>&1
+[ $? = 0 ] && ! grep -q 'needs a cost model' "$ROOT/d" && [ "$(cat "$WS"/.hone/ledger/* | grep '"name":"many-' | grep -c '"type":"search.start".*"skip_below":0.5,"cost":{')" = "$(ls -d "$WS"/tasks/s*m* | wc -l)" ]
+ok $? "each search of a suite has a model of its own" "$(cat "$ROOT/d")"
+"$HONE" call --workspace "$WS" strategy_propose '{"search":"left0.5","max":20}' 2>&1 | grep -q '"left_out":"left out by the cost model: predicted [0-9.]*x, error'
+ok $? "who plans from outside sees what the search takes last"
+search 1.01
+[ $? = 2 ] && search -0.1
+[ $? = 2 ]
+ok $? "a share is 0 to 1" "$(cat "$ROOT/d")"
+search 0.4 --lattices "$ROOT/nowhere"
+[ $? = 3 ] && grep -q 'skip-below' "$ROOT/d"
+ok $? "without lattices it says so" "$(cat "$ROOT/d")"
 mkdir "$ROOT/two" && cp agents/offline/lattices/sum.cpu.json agents/offline/lattices/softmax.cpu.json agents/offline/lattices/sum.cuda.json "$ROOT/two"
 "$HONE" planner eval --lattices "$ROOT/two" --taught --seeds 1 --json >"$ROOT/d" 2>"$ROOT/stderr"
 [ "$(grep -c '^{"target":"cpu","teacher":"[a-z]*","pupil":"[a-z]*","without":[0-9.]*,"with":[0-9.]*}$' "$ROOT/d")" = 2 ] && [ "$(wc -l <"$ROOT/d")" = 2 ]

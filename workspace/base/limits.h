@@ -164,6 +164,7 @@
 #define HONE_LIMIT_KNOWLEDGE_LINE     (8u << 10)  /* one row of a store */
 #define HONE_LIMIT_KNOWLEDGE_BYTES    (16u << 20) /* a store */
 #define HONE_LIMIT_KNOWLEDGE_ROWS     50000       /* of a store */
+#define HONE_LIMIT_KNOWLEDGE_PROMPT   (4u << 10)  /* all that rows of it add to one prompt */
 #define HONE_LIMIT_DEVICES            64          /* of one machine that are used */
 #define HONE_LIMIT_PAGE_SEARCHES      1000        /* searches in one list; the oldest give way */
 #define HONE_LIMIT_PAGE_SOURCES       2000        /* sources that a static page holds */

@@ -18,13 +18,21 @@ START_TEST(a_copy_owns_its_strings)
                                           .model = text,
                                           .planner_model = text,
                                           .name = text,
+                                          .knowledge = text,
+                                          .prior = hone_json_new_str("prior"),
+                                          .cost = hone_json_new_str("cost"),
                                           .coders = 3,
                                           .plateau = -1,
                                           .stop_at_speedup = 2};
     const struct hone_search_options c = hone_search_options_copy(&o, pool);
-    const char *const copies[] = {c.task,    c.target, c.policy,        c.coder,
-                                  c.planner, c.model,  c.planner_model, c.name};
+    const char *const copies[] = {c.task,  c.target,        c.policy, c.coder,    c.planner,
+                                  c.model, c.planner_model, c.name,   c.knowledge};
     memset(text, 'x', sizeof(text) - 1);
+    ck_assert(c.prior != o.prior && c.cost != o.cost);
+    hone_json_free(o.prior); /* a suite's are gone before its search has begun */
+    hone_json_free(o.cost);
+    ck_assert_str_eq(hone_json_str(c.prior), "prior");
+    ck_assert_str_eq(hone_json_str(c.cost), "cost");
     for (size_t i = 0; i < HONE_COUNTOF(copies); i++)
         ck_assert_str_eq(copies[i], "words");
     ck_assert_int_eq(c.coders, 3);

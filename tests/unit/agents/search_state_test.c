@@ -11,8 +11,10 @@
 
 #include "agents/search/events.h"
 #include "agents/search/search.h"
+#include "agents/search/search_report.h"
 #include "agents/search/state.h"
 #include "agents/search/steer.h"
+#include "agents/search/view.h"
 #include "workspace/base/file.h"
 #include "workspace/base/process.h"
 
@@ -43,7 +45,7 @@ struct fixture {
     struct hone_tool_ctx ctx;
     struct hone_cancel cancel;
     struct event events[MOST_EVENTS];
-    size_t n_events;
+    size_t n_events, kill_after; /* that event; 0: never */
 };
 
 static struct fixture *open_fixture(void)
@@ -83,6 +85,20 @@ static void note_event(void *arg, uint64_t n, const char *digest)
     struct event *e = &f->events[f->n_events++];
     e->n = n;
     snprintf(e->digest, sizeof(e->digest), "%s", digest);
+    if (f->n_events == f->kill_after)
+        hone_cancel_set(&f->cancel);
+}
+
+/* C16 and C03 have a chance of 7 %, all others 50 %. */
+static struct hone_json *hand_made_cost(void)
+{
+    struct hone_cost_model m = {.error = 1};
+    static const char *from[] = {"nothing"};
+    static const char *const hopeless[] = {"C16", "C03"};
+    for (size_t i = 0; i < HONE_COUNTOF(hopeless); i++)
+        m.weights[HONE_COST_TERMS + hone_strategy_index(hone_strategy_find("cpu", hopeless[i]))] =
+            -1.5;
+    return hone_cost_json(&m, &(struct hone_strs){from, 1});
 }
 
 static void run(struct fixture *f, struct hone_search_options *o)
@@ -137,18 +153,25 @@ static size_t check_every_kill(struct fixture *f, const char *name)
 
 static const struct {
     const char *task, *target;
-    double stop_at_speedup;
-} runs[] = {
-    {"matmul", "cpu", 0}, {"softmax", "cpu", 0}, {"matmul", "cuda", 0}, {"sum", "cuda", 15}};
+    double stop_at_speedup, skip_below;
+} runs[] = {{"matmul", "cpu", 0, 0},
+            {"softmax", "cpu", 0, 0},
+            {"softmax", "cpu", 0, 0.3},
+            {"matmul", "cuda", 0, 0},
+            {"sum", "cuda", 15, 0}};
 
 START_TEST(going_on_knows_the_same_after_every_event)
 {
+    HONE_AUTOJSON struct hone_json *cost = hand_made_cost();
     for (size_t i = 0; i < HONE_COUNTOF(runs); i++) {
         struct fixture *f = open_fixture();
         struct hone_search_options o = {.task = runs[i].task,
                                         .target = runs[i].target,
                                         .budget_evaluations = 20,
                                         .stop_at_speedup = runs[i].stop_at_speedup,
+                                        .skip_below = runs[i].skip_below,
+                                        .knowledge = runs[i].skip_below > 0 ? "- C08 x\n" : NULL,
+                                        .cost = cost,
                                         .seed = 3};
         run(f, &o);
         o.budget_evaluations = 28; /* a second round: what it resets, going on resets */
@@ -342,6 +365,144 @@ START_TEST(versions_come_with_their_events)
 }
 END_TEST
 
+/* ---- steps that the cost model leaves out ---- */
+
+static int list_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                       const struct hone_json *data, struct hone_err *err)
+{
+    struct hone_buf *out = arg;
+    (void)n;
+    (void)wall_ms;
+    (void)err;
+    bool is_left_out = strcmp(type, "search.left_out") == 0;
+    if (is_left_out || strcmp(hone_json_get_str(data, "kind", ""), "expand") == 0)
+        hone_buf_printf(
+            out, "%s %s/%s/%d of %d, chance %g\n", is_left_out ? "left out" : "tried",
+            hone_json_get_str(data, "rewrite", ""), hone_json_get_str(data, "anchor", ""),
+            (int)hone_json_get_i64(data, "variant", 0), (int)hone_json_get_i64(data, "parent", -1),
+            hone_json_get_f64(data, "chance", -1));
+    return 0;
+}
+
+/* What was left out and what was tried, in the order of the records. */
+static const char *told(struct fixture *f)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
+    struct hone_ledger *ledger = hone_workspace_ledger(f->ws);
+    ck_assert_int_eq(hone_ledger_scan(ledger, 0, list_record, &out, NULL), 0);
+    return hone_pool_strdup(f->pool, out.data ? out.data : "");
+}
+
+static int run_once(struct fixture *f, double skip_below, const struct hone_json *cost)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_search_result r;
+    HONE_AUTOJSON struct hone_json *copy = cost ? hone_json_copy(cost) : NULL;
+    const struct hone_search_options o = {.task = "softmax",
+                                          .budget_evaluations = 12,
+                                          .skip_below = skip_below,
+                                          .cost = copy,
+                                          .on_event = note_event,
+                                          .on_event_arg = f,
+                                          .seed = 3};
+    return hone_search_run(&f->ctx, &o, NULL, NULL, &r, &err);
+}
+
+/* The same for the choices: a list that is made anew holds what was tried, as the first one did. */
+START_TEST(a_killed_search_leaves_out_what_the_whole_one_does)
+{
+    HONE_AUTOJSON struct hone_json *cost = hand_made_cost();
+    struct fixture *whole = open_fixture();
+    ck_assert_int_eq(run_once(whole, 0.3, cost), 0);
+    const char *want = told(whole);
+    ck_assert_ptr_nonnull(strstr(want, "left out unroll"));
+    ck_assert_ptr_null(strstr(want, "tried unroll"));
+    for (size_t k = 2; k < whole->n_events; k += 9) {
+        struct fixture *f = open_fixture();
+        f->kill_after = k;
+        ck_assert_int_eq(run_once(f, 0.3, cost), HONE_E_CANCEL);
+        hone_cancel_done(&f->cancel);
+        ck_assert_int_eq(hone_cancel_init(&f->cancel, NULL), 0);
+        /* another model meanwhile: what it started with holds */
+        HONE_AUTOJSON struct hone_json *other = hand_made_cost();
+        hone_json_set_f64(other, "error", 1000);
+        ck_assert_int_eq(run_once(f, 0.3, other), 0);
+        ck_assert_str_eq(told(f), want);
+        close_fixture(f);
+    }
+    close_fixture(whole);
+}
+END_TEST
+
+static size_t n_of(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at++)
+        n++;
+    return n;
+}
+
+START_TEST(the_share_has_limits)
+{
+    HONE_AUTOJSON struct hone_json *cost = hand_made_cost();
+    struct fixture *f = open_fixture();
+    ck_assert_int_eq(run_once(f, -0.001, cost), HONE_E_ARG);
+    ck_assert_int_eq(run_once(f, 1.001, cost), HONE_E_ARG);
+    ck_assert_int_eq(run_once(f, (double)NAN, cost), HONE_E_ARG);
+    ck_assert_int_eq(run_once(f, 0.3, NULL), HONE_E_ARG); /* no model, nothing to go by */
+    ck_assert_uint_eq(f->n_events, 0);
+    ck_assert_int_eq(run_once(f, 0, cost), 0);
+    size_t n_tried = n_of(told(f), "tried");
+    ck_assert_uint_eq(n_of(told(f), "left out"), 0);
+    ck_assert_int_eq(run_once(f, 0.3, cost), 0); /* another share is another search */
+    ck_assert_uint_gt(n_of(told(f), "left out"), 0);
+    close_fixture(f);
+    /* 1: everything is left out, and taken, since nothing else is there */
+    f = open_fixture();
+    ck_assert_int_eq(run_once(f, 1, cost), 0);
+    const char *all = told(f);
+    ck_assert_uint_ge(n_of(all, "left out"), n_tried);
+    ck_assert_uint_eq(n_of(all, "tried"), n_tried);
+    close_fixture(f);
+}
+END_TEST
+
+START_TEST(what_is_left_out_is_shown)
+{
+    HONE_AUTOJSON struct hone_json *cost = hand_made_cost();
+    struct fixture *f = open_fixture();
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_search_report report;
+    struct hone_steer_search which;
+    struct hone_view view;
+    bool is_damaged;
+    ck_assert_int_eq(run_once(f, 0.3, cost), 0);
+    ck_assert_int_eq(hone_search_report_read(f->ws, "softmax", f->pool, &report, &is_damaged, &err),
+                     0);
+    const struct hone_report_left_out *l = report.left_out.v;
+    ck_assert_uint_eq(report.left_out.n, n_of(told(f), "left out"));
+    ck_assert(!l->is_taken && l->error == 1 && l->chance < 0.3);
+    ck_assert_double_eq_tol(l->predicted, -1.5, 1e-9);
+    HONE_AUTOFREE char *text = hone_search_report_markdown(&report, "ws");
+    ck_assert_ptr_nonnull(
+        strstr(text, "left out by the cost model: predicted 0.35x, error 1.00 log2."));
+    HONE_AUTOJSON struct hone_json *json = hone_search_report_json(&report);
+    ck_assert_uint_eq(hone_json_size(hone_json_get(json, "left_out")), report.left_out.n);
+    ck_assert_int_eq(hone_steer_find(f->ws, "softmax", f->pool, &which, &err), 0);
+    ck_assert_msg(hone_view_read(&f->ctx, &which, NULL, &view, &err) == 0, "%s", err.message);
+    ck_assert(view.cost_error == 1);
+    size_t n_last = 0;
+    for (size_t i = 0; i < view.n_actions; i++) {
+        ck_assert(view.actions[i].is_left_out || n_last == 0);
+        n_last += view.actions[i].is_left_out;
+    }
+    ck_assert_uint_gt(n_last, 0);
+    close_fixture(f);
+}
+END_TEST
+
 UNIT_MAIN("search_state", going_on_knows_the_same_after_every_event,
           records_of_other_versions_are_read, records_keep_their_form,
-          versions_come_with_their_events, the_first_start_brings_the_prior)
+          versions_come_with_their_events, the_first_start_brings_the_prior,
+          a_killed_search_leaves_out_what_the_whole_one_does, the_share_has_limits,
+          what_is_left_out_is_shown)
