@@ -82,7 +82,7 @@ ok $? "a pack whose stored offsets fall does not load" "$(cat "$ROOT/said")"
 cp "$ROOT/kept" "$held"
 
 # A kernel of its own, and the mistakes that such kernels have.
-body=tests/e2e/imports_ragged.c
+body=tests/data/imports_ragged.c
 verify() { # verify NAME SED: the verdict of the kernel after this change
     sed "$2" "$body" >"$ROOT/$1.c"
     "$HONE" call kernel_verify "{\"task\":\"ragged_h4_kv2_d16\",\"source\":$(json_text "$ROOT/$1.c")}" --quiet >"$ROOT/$1.json" 2>&1
