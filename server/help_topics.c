@@ -24,6 +24,7 @@ static const struct {
     {"HONE_PYTHON", "The Python interpreter that has torch. Default: the first that has it."},
     {"HONE_TORCH_SECONDS", "Time limit of a PyTorch reference. Default and most: 120."},
     {"HONE_TORCH_COMPILE", "0: no confirmation is timed against torch.compile."},
+    {"HONE_TORCH_DEVICE", "cpu: large sizes of a CUDA task from PyTorch are computed on the CPU."},
     {"HONE_SLURM", "Options of srun for --executor slurm."},
     {"HONE_OBJECTS",
      "Folder of compiled objects for all workspaces. Default: .hone/objects of each."},

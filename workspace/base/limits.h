@@ -30,8 +30,9 @@
 #define HONE_LIMIT_TORCH_PATIENCE      5 /* times as long by the clock: others use the cores too */
 #define HONE_LIMIT_TORCH_BYTES         (4ll << 30) /* memory of a module that is described */
 #define HONE_LIMIT_TORCH_ANSWER        (1 << 20)   /* bytes of its description */
-#define HONE_LIMIT_IMPORT_FILES        4096        /* of a folder that is imported */
-#define HONE_LIMIT_IMPORT_DEPTH        8           /* folders in folders of it */
+#define HONE_LIMIT_TORCH_ON_HOST       (4 << 20) /* elements, of all tensors, of a module: GPU tasks */
+#define HONE_LIMIT_IMPORT_FILES        4096      /* of a folder that is imported */
+#define HONE_LIMIT_IMPORT_DEPTH        8         /* folders in folders of it */
 #define HONE_LIMIT_IMPORT_STORED       (64 << 20)  /* a file with a suite's stored inputs */
 #define HONE_LIMIT_MODEL_ROWS          256         /* modules of a model that are told */
 #define HONE_LIMIT_MODEL_SWAPS         16          /* modules that are replaced at a time */

@@ -94,6 +94,9 @@ START_TEST(other_jobs_start_their_own)
     want = usual();
     want.allow_weak = false;
     ck_assert(!goes_on(&want, true));
+    want = usual();
+    want.torch_device = "cuda";
+    ck_assert(!goes_on(&want, true));
 }
 END_TEST
 

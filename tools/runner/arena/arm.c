@@ -444,7 +444,7 @@ static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *ar
         .rung = spec->rung,
         .allow_weak = spec->allow_weak,
         .argv = argv,
-        .env = is_torch ? hone_python_env(spec->python, pool) : env,
+        .env = is_torch ? hone_python_env(spec->python, spec->torch_device, pool) : env,
         .ro_files = is_torch ? spec->python->shown : NULL,
         .work_dir = folder,
         .memory_bytes = spec->memory_bytes,
@@ -458,6 +458,8 @@ static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *ar
         .stdout_fd = arena->printed.fd,
         .stderr_fd = arena->printed.fd,
     };
+    if (spec->torch_device != NULL && strcmp(spec->torch_device, "cuda") == 0)
+        hone_python_beside_device(spec->python, pool, &jail);
     return hone_jail_start(&jail, &arena->jail, err);
 }
 

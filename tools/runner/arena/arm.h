@@ -44,6 +44,9 @@ struct hone_helper_spec { /* an arena or an oracle */
     int64_t own_bytes; /* size of the outputs or answers file */
     bool want_stdout;
     const struct hone_python *python; /* an oracle that is a torch module; else NULL */
+    /* of hone_python_device, for a module whose task is a GPU's: more elements than
+     * HONE_LIMIT_TORCH_ON_HOST are computed there or not at all. NULL: the CPU */
+    const char *torch_device;
 };
 
 struct hone_life {   /* what an arena went through: to be lived again (blame.h) */

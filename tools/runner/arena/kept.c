@@ -14,6 +14,11 @@ void hone_kept_drop(struct hone_kept *kept)
     *kept = (struct hone_kept){.inputs = HONE_SHARED_INIT};
 }
 
+static bool is_same(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
 static bool serves(const struct hone_kept *kept, const struct hone_kept_want *want)
 {
     return kept->arena != NULL && kept->arena->is_alive && kept->n_jobs < HONE_KEPT_JOBS &&
@@ -21,6 +26,7 @@ static bool serves(const struct hone_kept *kept, const struct hone_kept_want *wa
            (want->allow_weak || !kept->allow_weak) &&
            kept->inputs.file_bytes >= want->input_bytes &&
            kept->arena->own.size >= want->own_bytes && kept->n_threads == want->n_threads &&
+           is_same(kept->torch_device, want->torch_device) &&
            strcmp(kept->task_hash, want->task->hash) == 0 &&
            strcmp(kept->rung, want->rung != NULL ? want->rung : "") == 0;
 }
@@ -59,6 +65,7 @@ void hone_kept_give(struct hone_kept *kept, const struct hone_kept_want *want,
     snprintf(kept->rung, sizeof kept->rung, "%s", rung);
     memcpy(kept->task_hash, want->task->hash, sizeof kept->task_hash);
     kept->allow_weak = want->allow_weak;
+    kept->torch_device = want->torch_device;
     kept->n_threads = want->n_threads;
     kept->n_jobs++;
     kept->arena = *arena;

@@ -25,6 +25,7 @@ struct hone_kept {
     char task_hash[HONE_HASH_TEXT_BYTES];
     char rung[32];
     bool allow_weak;
+    const char *torch_device; /* a literal, or NULL */
     int64_t n_threads;
     int n_jobs;                /* that it served */
     struct hone_arena *arena;  /* NULL: none; the rest is then not read */
@@ -33,8 +34,9 @@ struct hone_kept {
 
 struct hone_kept_want {
     const struct hone_task *task;
-    const char *rung; /* as asked for, "auto" too; NULL: none named */
-    bool allow_weak;  /* a rung that is less than a jail */
+    const char *rung;         /* as asked for, "auto" too; NULL: none named */
+    bool allow_weak;          /* a rung that is less than a jail */
+    const char *torch_device; /* arm.h */
     int64_t n_threads, job_deadline_ns;
     int64_t input_bytes, own_bytes; /* least sizes of the two files */
 };

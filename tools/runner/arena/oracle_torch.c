@@ -32,6 +32,7 @@ struct worker {
     int64_t records_room;
     int to;
     FILE *from;
+    bool has_none; /* it said that there is no answer to such a request */
 };
 
 static int start_worker(const char *program, struct worker *w)
@@ -68,7 +69,8 @@ static bool hear(struct worker *w, int64_t n, double *numbers)
     if (fgets(line, sizeof line, w->from) == NULL ||
         hone_json_parse(line, strlen(line), &json, NULL) < 0)
         return false;
-    const char *wrong = hone_json_get_str(json, "error", NULL);
+    const char *wrong = hone_json_get_str(json, "error", hone_json_get_str(json, "none", NULL));
+    w->has_none = hone_json_get(json, "none") != NULL;
     if (wrong != NULL)
         fprintf(stderr, "torch: %s\n", wrong);
     const struct hone_json *number = hone_json_first(hone_json_get(json, "numbers"));
@@ -165,8 +167,12 @@ static bool answer_items(struct worker *w)
     }
     HONE_AUTOJSON struct hone_json *request = make_request(w, n);
     double gaps[HONE_LIMIT_TENSORS] = {0};
-    if (!say(w, request) || !hear(w, w->layout.n_outputs, gaps))
+    if (!say(w, request))
         return false;
+    if (!hear(w, w->layout.n_outputs, gaps)) {
+        w->control->n_records = -1;
+        return w->has_none;
+    }
     spread(w, n, gaps);
     w->control->n_records = n;
     return true;

@@ -78,6 +78,13 @@ void hone_judge_drop_arena(struct hone_slot *slot)
     slot->is_mapped = false;
 }
 
+/* Of the oracle, whose module may be asked for more beside a GPU. */
+static const char *torch_device(const struct hone_judge *judge)
+{
+    const struct hone_python *python = judge->session->python;
+    return judge->gpu == NULL || python == NULL ? NULL : hone_python_device(python);
+}
+
 static int start(struct hone_judge *judge, struct hone_slot *slot, const char *role,
                  int64_t own_bytes, struct hone_err *err)
 {
@@ -94,6 +101,7 @@ static int start(struct hone_judge *judge, struct hone_slot *slot, const char *r
         .own_bytes = own_bytes,
         .want_stdout = slot != &judge->oracle && hone_judge_has_stage(judge, "run"),
         .python = slot->python,
+        .torch_device = slot->python != NULL ? torch_device(judge) : NULL,
     };
     spec.memory_bytes += judge->inputs.size + own_bytes + ARENA_EXTRA_BYTES;
     int64_t start_ns = hone_now_ns();
@@ -153,6 +161,7 @@ static struct hone_kept_want oracle_want(const struct hone_judge *judge)
     return (struct hone_kept_want){.task = judge->task,
                                    .rung = judge->job->jail,
                                    .allow_weak = judge->job->allow_weak_jail,
+                                   .torch_device = torch_device(judge),
                                    .n_threads = judge->n_threads,
                                    .job_deadline_ns = judge->deadline_ns,
                                    .own_bytes = answer_bytes(judge)};

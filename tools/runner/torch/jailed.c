@@ -49,7 +49,7 @@ static int start(const struct question *q, struct hone_pool *pool, struct hone_j
     const struct hone_jail_spec spec = {
         .profile = HONE_JAIL_TORCH,
         .argv = argv,
-        .env = hone_python_env(q->python, pool),
+        .env = hone_python_env(q->python, NULL, pool),
         .work_dir = q->dir,
         .ro_files = q->python->shown,
         .memory_bytes = HONE_LIMIT_TORCH_BYTES,

@@ -139,9 +139,18 @@ int64_t hone_torch_seconds(void)
     return seconds >= 1 && seconds < HONE_LIMIT_TORCH_SECONDS ? seconds : HONE_LIMIT_TORCH_SECONDS;
 }
 
-const char *const *hone_python_env(const struct hone_python *python, struct hone_pool *pool)
+const char *hone_python_device(const struct hone_python *python)
 {
-    const char **env = hone_pool_alloc(pool, 10 * sizeof *env);
+    const char *given = getenv("HONE_TORCH_DEVICE");
+    if (given != NULL && strcmp(given, "cpu") == 0)
+        return "cpu";
+    return python->cuda != NULL ? "cuda" : NULL;
+}
+
+const char *const *hone_python_env(const struct hone_python *python, const char *device,
+                                   struct hone_pool *pool)
+{
+    const char **env = hone_pool_alloc(pool, 12 * sizeof *env);
     size_t n = 0;
     env[n++] = "PATH=/usr/bin:/bin";
     env[n++] = "LANG=C.UTF-8";
@@ -151,6 +160,10 @@ const char *const *hone_python_env(const struct hone_python *python, struct hone
     env[n++] = "MKL_NUM_THREADS=1";
     env[n++] = hone_pool_printf(pool, "PYTHONPATH=/work:%s", python->paths);
     env[n++] = hone_pool_printf(pool, "HONE_TORCH_SECONDS=%lld", (long long)hone_torch_seconds());
+    if (device != NULL) {
+        env[n++] = hone_pool_printf(pool, "HONE_TORCH_DEVICE=%s", device);
+        env[n++] = hone_pool_printf(pool, "HONE_TORCH_HOST_ELEMENTS=%d", HONE_LIMIT_TORCH_ON_HOST);
+    }
     env[n] = NULL;
     return env;
 }

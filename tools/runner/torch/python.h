@@ -26,8 +26,16 @@ struct hone_json *hone_python_facts(void);
 /* $HONE_TORCH_SECONDS where it is less than HONE_LIMIT_TORCH_SECONDS, which it is else; of processor
  * time, and HONE_LIMIT_TORCH_PATIENCE times as long by the clock. */
 int64_t hone_torch_seconds(void);
-/* Environment of the interpreter in a jail; in the pool, ends with NULL. */
-const char *const *hone_python_env(const struct hone_python *python, struct hone_pool *pool);
+/* Where a module in float64 is computed beside a GPU: "cuda", or as $HONE_TORCH_DEVICE says "cpu".
+ * NULL: its torch has no CUDA, so that it answers small sizes alone. */
+const char *hone_python_device(const struct hone_python *python);
+/* Environment of the interpreter in a jail; in the pool, ends with NULL. device: as above, for a
+ * reference (worker.py); NULL: the CPU. */
+const char *const *hone_python_env(const struct hone_python *python, const char *device,
+                                   struct hone_pool *pool);
+/* What a jail of the profile DEVICE_TORCH shows and allows besides; in the pool. */
+void hone_python_beside_device(const struct hone_python *python, struct hone_pool *pool,
+                               struct hone_jail_spec *ret);
 /* Writes the worker's files into a folder that a jail will show at /work. */
 int hone_python_put_worker(const char *folder, struct hone_err *err);
 struct hone_python_device_spec {

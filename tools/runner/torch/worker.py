@@ -8,8 +8,11 @@
 # are what float32 errs by in each output (gaps_of), or for a request with "calls" the ns of one call in float32.
 # `worker.py device` is another process, beside a GPU: it times the module there, for a yardstick, on content of its own.
 # A request with "axes" builds the module, one with "calls" times it; with "is_compiled" as torch.compile makes it.
+# With HONE_TORCH_DEVICE the answers are computed there; where that fails, one of at most HONE_TORCH_HOST_ELEMENTS elements on the
+# CPU, and for more the answer is {"none": why}.
 # Descriptor 5 holds the inputs (private mappings: nothing can be changed), 6 takes the answers.
 import ast
+import contextlib
 import ctypes
 import json
 import mmap
@@ -24,6 +27,7 @@ import time
 SECONDS = int(os.environ.get("HONE_TORCH_SECONDS", "120"))  # of processor time
 PATIENCE = 5  # times as long by the clock: others use the cores too
 MOST_SECONDS = 1000  # of a child that answers many requests: the jail ends a process that used more than 3600
+DEVICE, HOST_ELEMENTS = os.environ.get("HONE_TORCH_DEVICE"), int(os.environ.get("HONE_TORCH_HOST_ELEMENTS", "0"))
 INPUTS, OWN = 5, 6
 MARK, LATE = "# hone: ", "no answer"
 NARROW = {"float16", "half", "bfloat16"}
@@ -34,8 +38,12 @@ class Refused(Exception):
     """What cannot be a task, in a sentence for the user."""
 
 
+class NotThere(Exception):
+    """The device has no answer, and the CPU is not asked for so much."""
+
+
 class Rewrite(ast.NodeTransformer):
-    """Other integers for the axes; with is_wide float64 and the CPU in place of casts and devices."""
+    """Other integers for the axes; with is_wide float64 and one device in place of casts and devices."""
     device = "cpu"
 
     def __init__(self, axes, is_wide):
@@ -167,11 +175,11 @@ def put_state(state, record, values):
             at += n
 
 
-def build(torch, text, record, axes, values, is_wide):
+def build(torch, text, record, axes, values, is_wide, device="cpu"):
     torch.set_default_dtype(torch.float64 if is_wide else torch.float32)
     names = execute(text, {there: axes[here] for here, there in record["axes"].items()}, is_wide)
     model = construct(names)
-    model = model.double() if is_wide else model
+    model = (model.double() if is_wide else model).to(device)
     put_state(model.state_dict(), record, values)
     return model
 
@@ -181,8 +189,8 @@ def given_by(record, axes, values):
     return [values[a["name"]] if "name" in a else axes[a["axis"]] if "axis" in a else a["value"] for a in record["arguments"]]
 
 
-def forward(torch, text, record, axes, values, is_wide):
-    model = build(torch, text, record, axes, values, is_wide)
+def forward(torch, text, record, axes, values, is_wide, device):
+    model = build(torch, text, record, axes, values, is_wide, device)
     given = [g.clone() if isinstance(g, torch.Tensor) else g for g in given_by(record, axes, values)]  # a module may change it
     if not is_wide:
         given = [g.float() if isinstance(g, torch.Tensor) and g.is_floating_point() else g for g in given]
@@ -202,9 +210,12 @@ MOVE, LAST_PLACES = 2.0 ** -40, 4 * 2.0 ** -23  # relative: what inputs are move
 
 def moved(torch, values, by, draw):
     """Each float somewhat more or less, at most by this part of it."""
-    chance = torch.Generator().manual_seed(draw)
-    return {name: v * (1 + by * (2 * torch.rand(v.shape, generator=chance, dtype=torch.float64) - 1))
-            if isinstance(v, torch.Tensor) and v.is_floating_point() else v for name, v in values.items()}
+    result, chances = dict(values), {}
+    for name, v in values.items():
+        if isinstance(v, torch.Tensor) and v.is_floating_point():
+            chance = chances.setdefault(v.device, torch.Generator(v.device).manual_seed(draw))
+            result[name] = v * (1 + by * (2 * torch.rand(v.shape, generator=chance, dtype=torch.float64, device=v.device) - 1))
+    return result
 
 
 def largest_moves(torch, wide, values, results):
@@ -237,17 +248,53 @@ def answer(torch, text, task, request):
     torch.set_grad_enabled(False)
     skip_initialisers(torch)
     axes, values = read_inputs(torch, task, request, request["at"])
+    if DEVICE:
+        try:
+            with on_device(torch):
+                return answer_on(torch, text, record, request, axes, values, DEVICE)
+        except Exception as wrong:
+            n = sum(v.numel() for v in values.values() if isinstance(v, torch.Tensor)) + sum(request["counts"])
+            if n > HOST_ELEMENTS:
+                raise NotThere("%s: %s" % (type(wrong).__name__, wrong))
+    return answer_on(torch, text, record, request, axes, values, "cpu")
+
+
+@contextlib.contextmanager
+def on_device(torch):
+    """New tensors lie there, sums are of float32, and what torch keeps of its memory is given back."""
+    is_cuda = DEVICE == "cuda"
+    if is_cuda:
+        torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+        torch.cuda.manual_seed_all(0)
+        if hasattr(torch, "set_default_device"):
+            torch.set_default_device(DEVICE)
+    Rewrite.device = DEVICE
+    try:
+        yield
+    finally:
+        Rewrite.device = "cpu"
+        if is_cuda and hasattr(torch, "set_default_device"):
+            torch.set_default_device("cpu")
+        if is_cuda:
+            torch.cuda.empty_cache()
+
+
+def answer_on(torch, text, record, request, axes, values, device):
+    values = {name: v.to(device) if isinstance(v, torch.Tensor) else v for name, v in values.items()}
 
     def wide(given):
-        return forward(torch, text, record, axes, given, True)
+        return forward(torch, text, record, axes, given, True, device)
 
-    narrow = forward(torch, text, record, axes, values, False)
+    narrow = forward(torch, text, record, axes, values, False, device)
     results = wide(values)
     if [part.numel() for part in results] != request["counts"]:
         raise Refused("forward gave %s elements, %s were expected" % ([part.numel() for part in results], request["counts"]))
-    whole = torch.cat(results)
     with mmap.mmap(OWN, 0) as own:
-        torch.frombuffer(own, dtype=torch.float64, count=whole.numel(), offset=request["answer_at"]).copy_(whole)
+        whole, at = torch.frombuffer(own, dtype=torch.float64, count=sum(request["counts"]), offset=request["answer_at"]), 0
+        for part in results:
+            whole[at:at + part.numel()].copy_(part)
+            at += part.numel()
+        del whole
     return gaps_of(torch, narrow, results, wide, values, request["room"])
 
 
@@ -351,9 +398,11 @@ def let_compile():
 
 
 def load_driver():
-    """torch asks for the driver by its name, which is loaded then."""
+    """torch asks for the driver by its name, which is loaded then. False: it is hone's emulator, not a device's."""
+    driver = None
     if os.environ.get("HONE_CUDA_LIB"):
-        ctypes.CDLL(os.path.join(os.environ["HONE_CUDA_LIB"], "libcuda.so.1"), mode=ctypes.RTLD_GLOBAL)
+        driver = ctypes.CDLL(os.path.join(os.environ["HONE_CUDA_LIB"], "libcuda.so.1"), mode=ctypes.RTLD_GLOBAL)
+    return not hasattr(driver, "hone_emu_active")
 
 
 def serve_device():
@@ -416,6 +465,9 @@ class Child:
                 random.setstate(states[1])
                 numbers = (time_calls if "calls" in request else answer)(torch, text, task, request)
                 os.write(writer, (json.dumps(numbers + [time.process_time()]) + "\n").encode())
+        except NotThere as wrong:
+            os.write(writer, (json.dumps({"none": str(wrong)[:300]}) + "\n").encode())
+            os._exit(1)
         except BaseException as wrong:
             os.write(writer, ("%s: %s" % (type(wrong).__name__, wrong)).encode()[:400])
             os._exit(1)
@@ -437,6 +489,9 @@ class Child:
         if said.startswith(b"[") and said.endswith(b"\n"):
             *numbers, self.seconds = json.loads(said)
             return {"ok": True, "numbers": numbers}
+        if said.startswith(b'{"none"') and said.endswith(b"\n"):
+            self.end()
+            return json.loads(said)
         is_late, ended = time.monotonic() >= end, self.end() & 127
         was_long = is_late or ended == signal.SIGXCPU
         return {"error": said.decode(errors="replace") or ("%s in %d s" % (LATE, SECONDS) if was_long else "ended by signal %d" % ended)}
@@ -453,7 +508,7 @@ def answered(torch, text, task, child, request):
     child = child or Child(torch, text, task)
     was_used = child.seconds > 0
     said = child.ask(request)
-    if "ok" not in said and was_used and LATE not in said["error"]:  # what earlier requests left may be to blame
+    if "error" in said and was_used and LATE not in said["error"]:  # what earlier requests left may be to blame
         return answered(torch, text, task, None, request)
     if "ok" in said and child.seconds > MOST_SECONDS:
         child.end()
@@ -461,8 +516,11 @@ def answered(torch, text, task, child, request):
 
 
 def serve():
+    global DEVICE
     stream = os.dup(1)
     os.dup2(2, 1)
+    if DEVICE == "cuda" and not load_driver():  # a child starts it
+        DEVICE = "none"
     import torch
     torch.set_num_threads(1)
     with open("/work/oracle.py") as file:

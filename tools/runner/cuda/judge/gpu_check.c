@@ -183,8 +183,13 @@ static int compare_set(const struct check *check, enum hone_distribution dist, i
     if (reference != NULL)
         return hone_gpu_compare(judge, check->slot, set, reference, check->compare, ret, err);
     hone_compare_init(check->compare, judge->task, plan->workload);
-    hone_judge_warn(judge, "sizes too large for the task's oracle, which runs on the host, are "
-                           "compared with the baseline only; fix: write ITEM in oracle.c");
+    hone_judge_warn(judge,
+                    "sizes too large for the task's oracle, which runs on the host, are "
+                    "compared with the baseline only; fix: %s",
+                    !judge->task->is_oracle_torch    ? "write ITEM in oracle.c"
+                    : hone_gpu_host_has_large(judge) ? "none is needed, torch's device decides "
+                                                       "where the two differ"
+                                                     : "a torch with CUDA (HONE_PYTHON)");
     return 0;
 }
 

@@ -140,6 +140,7 @@ struct hone_gpu_job {
     struct hone_gpu_oracle *oracle; /* borrowed; NULL: not built, or the host's is used */
     bool is_host_oracle;            /* the task's oracle does not run on a device */
     bool has_host_oracle;           /* built, inputs file made */
+    bool has_no_large;              /* its module was asked for a large size once, in vain */
     struct hone_gpu_torch *torch;   /* gpu_yardstick.c; owned; NULL: not started */
     /* largest scale that the oracle gave for normal content, by case and output; 0: not known */
     double scale[HONE_RUNNER_MAX_CASES][HONE_LIMIT_TENSORS];
@@ -151,7 +152,9 @@ struct hone_gpu_job {
 };
 
 /* gpu_host_oracle.c */
-#define HONE_GPU_TORCH_ELEMENTS (4 << 20) /* of all tensors: a module's operations are not known */
+/* The task is a module that can be asked for more than HONE_LIMIT_TORCH_ON_HOST elements
+ * (hone_python_device). After hone_cpu_build_oracle. */
+bool hone_gpu_host_has_large(const struct hone_judge *judge);
 /* The host's oracle runs and has the inputs of a set. */
 int hone_gpu_host_ready(struct hone_judge *judge, const struct hone_workload *workload, int64_t set,
                         struct hone_err *err);
@@ -238,6 +241,7 @@ int hone_gpu_build_oracle(struct hone_judge *judge, struct hone_outcome *ret, st
 void hone_gpu_oracles_free(struct hone_gpu_session *session);
 /* Lets go of answers that no other job can ask for. */
 void hone_gpu_references_end_job(struct hone_gpu_session *session);
+#define HONE_GPU_ANY_NS INT64_MAX /* a budget: a module is asked for large sizes too */
 /* The reference for what a set holds (dist, counter): as much as budget_ns pays for. NULL with 0:
  * there is none at this price. Borrowed, good until the next call. */
 int hone_gpu_reference_get(struct hone_judge *judge, int64_t set, enum hone_distribution dist,
@@ -254,7 +258,9 @@ struct hone_gpu_like { /* two arms' outputs for the same content, n sets from fi
 /* Adds a comparison with another arm's outputs; ends with the first set that has a bad element. */
 int hone_gpu_compare_like(struct hone_judge *judge, const struct hone_gpu_like *like,
                           struct hone_compare *compare, struct hone_err *err);
-/* The same with a verdict: what is off is held to the oracle, where that can be asked for items. */
+/* The same with a verdict: what is off is held to the oracle, where that can be asked for items, and
+ * to the whole module of a torch task, where torch has a device. The baseline's own sums in float32
+ * drift at large sizes: its word alone accuses nobody there. */
 int hone_gpu_judge_like(struct hone_judge *judge, const struct hone_gpu_like *like,
                         struct hone_compare *compare, struct hone_outcome *ret,
                         struct hone_err *err);

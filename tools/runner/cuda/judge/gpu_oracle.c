@@ -527,6 +527,28 @@ static void upload_records(void *arg, const struct hone_oracle_record *records, 
     }
 }
 
+/* A module that a device should have computed gave no answer there. Its process is ended: small sizes
+ * get another. */
+static int give_up_large(struct hone_judge *judge, struct hone_err *err)
+{
+    hone_judge_warn(judge,
+                    "torch gave no answer for a large size (%.200s): such sizes are compared with "
+                    "the baseline only",
+                    err->message);
+    judge->gpu->has_no_large = true;
+    hone_judge_drop_arena(&judge->oracle);
+    *err = (struct hone_err)HONE_ERR_INIT;
+    return 0;
+}
+
+/* Whether the module of a torch task is asked for so much: beyond the host's limit only where that
+ * was asked for in so many words. */
+static bool is_asked(const struct question *q, int64_t budget_ns)
+{
+    return !q->judge->task->is_oracle_torch || q->work <= HONE_LIMIT_TORCH_ON_HOST ||
+           (budget_ns == HONE_GPU_ANY_NS && hone_gpu_host_has_large(q->judge));
+}
+
 /* NULL with 0: too dear. */
 static int by_host(const struct question *q, const char *id, int64_t budget_ns,
                    struct hone_gpu_reference **ret, struct hone_err *err)
@@ -538,10 +560,11 @@ static int by_host(const struct question *q, const char *id, int64_t budget_ns,
                           : hone_min_i64(judge->machine.n_cores, hone_max_i64(q->n_items, 1));
     double cost = HOST_FLOP_NS * q->work / (double)hone_max_i64(n_cores, 1);
     int64_t allowed = hone_judge_is_tier(judge, HONE_TIER_SCREEN) ? HOST_SCREEN_NS : HOST_NS;
-    if (cost > (double)hone_max_i64(allowed, budget_ns) ||
-        (judge->task->is_oracle_torch && q->work > HONE_GPU_TORCH_ELEMENTS))
-        return 0;
     int64_t full_bytes = 2 * q->n_elements * (int64_t)sizeof(double);
+    bool is_large = judge->task->is_oracle_torch && q->work > HONE_LIMIT_TORCH_ON_HOST;
+    if (cost > (double)hone_max_i64(allowed, budget_ns) || !is_asked(q, budget_ns) ||
+        (is_large && full_bytes > (int64_t)(MEMORY_SHARE * (double)session->device.memory_bytes)))
+        return 0;
     int code = hone_gpu_buffer_need(session, &session->records, MAX_RECORD_BYTES, err);
     if (code == 0)
         code = new_reference(session, id, full_bytes, ret, err);
@@ -565,6 +588,12 @@ static int by_host(const struct question *q, const char *id, int64_t budget_ns,
     else
         code = hone_oracle_items(judge->oracle.arena, &what, err);
     (*ret)->is_full = (*ret)->has_scales = true;
+    if (judge->task->is_oracle_torch &&
+        (code == HONE_E_LIMIT || (is_large && code == HONE_E_TARGET))) {
+        free_reference(session, *ret);
+        *ret = NULL;
+        return give_up_large(judge, err);
+    }
     return code < 0 ? code : up.code;
 }
 
