@@ -396,8 +396,10 @@ static bool read_others(const struct hone_coder_input *in, struct hone_sum_nest 
     for (size_t o = 0; o < n->n_others; o++) {
         if (!read_accesses(in, n->others[o], &own) || collide(&own, &terms))
             return false;
-        for (const struct hone_c_node *s = n->body->first; s != n->sum->node; s = s->next)
+        const struct hone_c_node *s = n->body->first;
+        for (; s && s != n->sum->node; s = s->next)
             is_first = is_first && read_accesses(in, s, &front) && !collide(&own, &front);
+        is_first = is_first && s; /* a loop in braces of its own: not looked into */
     }
     n->others_first = is_first;
     return true;
