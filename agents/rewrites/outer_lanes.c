@@ -696,7 +696,8 @@ static struct traffic traffic_of(const struct hone_coder_input *in, const struct
 static bool is_candidate(const struct hone_coder_input *in, const struct hone_c_loop *l)
 {
     const char *why;
-    return !l->is_fallback && !l->is_small && !l->is_innermost && l->is_canonical &&
+    bool is_second = l->has_parallel && l->begin == l->node->begin; /* of a collapsed pair */
+    return !is_second && !l->is_fallback && !l->is_small && !l->is_innermost && l->is_canonical &&
            l->declares_var && l->is_unit_step && !l->has_simd && !l->has_collapse &&
            hone_c_is_parallel(&in->nest, l, &why);
 }

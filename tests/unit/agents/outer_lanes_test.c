@@ -230,6 +230,15 @@ static const struct text left_alone[] = {
                    "        last[i & 1] += A[i * N + j];\n"
                    "    C[j] = last[0] - last[1];\n"
                    "}\n(void)B, (void)K;\n"),
+    /* two loops are one for the threads */
+    TEXT("collapsed", "#pragma omp parallel for collapse(2)\n"
+                      "for (int64_t i = 0; i < M; i++)\n"
+                      "    for (int64_t j = 0; j < N; j++) {\n"
+                      "        double s = 0;\n"
+                      "        for (int64_t k = 0; k < K; k++)\n"
+                      "            s += A[i * K + k] * B[k * N + j];\n"
+                      "        C[i * N + j] = s;\n"
+                      "    }\n"),
 };
 
 static size_t try(struct hone_c_parser *parser, const char *rule, const struct text *text)
