@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds an interpreter with torch by asking the usual ones, and tells what a jail has to show it
+ * (python.h). The worker's texts are embedded, and written into the folder that becomes /work. */
 #include "tools/runner/torch/python.h"
 
 #include <stdlib.h>
