@@ -117,7 +117,7 @@ const struct hone_verb hone_verb_watch = {
     .description =
         "On a terminal the view is drawn anew as results come; otherwise each step is a line: "
         "evaluations, seconds, what came out.\n"
-        "* a gain, o none, x failed, # confirmed, ! confirmed and not to be claimed, ? "
+        "* a gain, o none, x failed, # confirmed, ! measured afresh, not to be claimed, ? "
         "measured afresh, inconclusive. A search that has ended is "
         "shown once. Ctrl-C "
         "ends "

@@ -310,6 +310,23 @@ static void fill_workloads(const struct hone_report *report, struct hone_pool *p
     *ret = (struct hone_array){.v = rows, .n = report->workloads.n};
 }
 
+/* "normal, zeros, equal": each once, in the order of the checks. */
+static const char *contents_of(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_check_report *checks = report->checks.v;
+    const char *text = NULL;
+
+    for (size_t i = 0; i < report->checks.n; i++) {
+        const char *kind = checks[i].distribution;
+        bool is_new = kind != NULL && kind[0] != '\0';
+        for (size_t k = 0; k < i && is_new; k++)
+            is_new = checks[k].distribution == NULL || strcmp(checks[k].distribution, kind) != 0;
+        if (is_new)
+            text = text != NULL ? hone_pool_printf(pool, "%s, %s", text, kind) : kind;
+    }
+    return text != NULL ? hone_plain_line(pool, text, 800) : NULL;
+}
+
 /* Failed checks first: the reader's budget is spent on what is wrong. */
 static void fill_checks(const struct hone_report *report, struct hone_pool *pool,
                         struct hone_kernel_out *out)
@@ -328,6 +345,7 @@ static void fill_checks(const struct hone_report *report, struct hone_pool *pool
     }
     out->n_passed_checks = (int64_t)n - out->n_failed_checks;
     out->checks = (struct hone_array){.v = checks, .n = n};
+    out->contents = contents_of(report, pool);
 }
 
 static void fill_build(const struct hone_build_report *build, struct hone_kernel_out *out)
@@ -536,6 +554,8 @@ static void apply_share(const struct share *share, struct hone_pool *pool,
     for (int i = 0; i < N_KINDS; i++)
         if (kind(out, i)->n > rows[i])
             kind(out, i)->n = rows[i];
+    if (!share->has_context)
+        out->contents = NULL;
     if (share->stages < HONE_LIMIT_STAGE_ROWS)
         keep_whole_stages(out, pool);
     if (out->stages.n > share->stages)

@@ -63,6 +63,7 @@ struct hone_kernel_out {
     struct hone_strs doubts;  /* why the figure may not be claimed */
     struct hone_array review; /* of hone_review */
     const char *dropped;      /* what was left out for size */
+    const char *contents;     /* kinds of content of the checks, in words; NULL: none */
     const char *report;       /* content hash of the whole report */
 };
 
@@ -129,6 +130,7 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
     HONE_FIELD_OBJ(struct hone_kernel_out, sizes, hone_sizes_fields, .skip_empty = true, .help = "Sizes: planned, checked, timed; their reach by axis."), \
     HONE_OUT_(n_passed_checks, .help = "Checks that passed; detail full lists them."), \
     HONE_OUT_(n_failed_checks, .help = "Checks that failed."), \
+    HONE_OUT_(contents, .help = "Kinds of content that inputs had."), \
     HONE_OUT_(checks, HONE_OF(struct hone_check_report, hone_check_fields), .help = "Correctness checks, failed ones first.")
 #define HONE_KERNEL_OUT_TIMES \
     HONE_FIELD_OBJ(struct hone_kernel_out, speedup, hone_ratio_fields, .skip_empty = true, .help = "Against the baseline: above 1 is faster."), \

@@ -10,7 +10,7 @@ export type Kind = NonNullable<Step["mark"]>;
 /* sign, ink (a variable of page.css), what it means */
 export const kinds: Record<Kind, [string, string, string]> = {
     confirmed: ["◆", "--good", "confirmed with fresh data"],
-    barred: ["⊘", "--soft", "confirmed, not to be claimed"],
+    barred: ["⊘", "--soft", "measured afresh, not to be claimed"],
     unsure: ["◇", "--soft", "measured afresh, inconclusive"],
     gain: ["●", "--best", "faster than its parent, a short look"],
     noise: ["◐", "--none", "a gain is not shown (noise)"],
