@@ -268,7 +268,7 @@ START_TEST(compile_verify_profile_run)
     ck_assert_uint_eq(hone_json_size(hone_json_get(r, "diagnostics")), 1);
     r = bench_ok(&b, "kernel_verify", args(&b, FAST, ""));
     ck_assert_str_eq(text_of(r, "verdict"), "correct");
-    ck_assert(hone_json_get_i64(r, "n_passed_checks", 0) && strstr(text_of(r, "contents"), "normal"));
+    ck_assert(hone_json_get_i64(r, "n_passed_checks", 0) && *text_of(r, "contents"));
     r = bench_ok(&b, "kernel_verify", args(&b, FAST, ",\"detail\":\"full\""));
     ck_assert_uint_gt(hone_json_size(hone_json_get(r, "checks")), 0);
     r = bench_ok(&b, "kernel_profile", args(&b, FAST, ""));
