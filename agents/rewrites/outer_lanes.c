@@ -277,6 +277,14 @@ static size_t find_held(struct lanes *l, struct held *all, size_t *n, const char
     return k;
 }
 
+static bool has_held(const struct held *all, size_t n, const char *text)
+{
+    for (size_t k = 0; k < n; k++)
+        if (strcmp(all[k].text, text) == 0)
+            return true;
+    return false;
+}
+
 /* A pointer that was set somewhere may point anywhere. */
 static bool is_written(const struct lanes *l, const struct hone_c_node *root)
 {
@@ -415,11 +423,13 @@ static size_t hold(struct lanes *l, const struct hone_c_loop *loop, struct held 
     struct hone_c_access *all = hone_pool_alloc(l->in->pool, MAX_ACCESSES * sizeof(*all));
     size_t n = hone_c_accesses(l->in->nest.function, loop->node->body, all, MAX_ACCESSES);
     size_t n_held = 0;
-    for (size_t i = 0; n <= MAX_ACCESSES && i < n && n_held < MAX_HELD; i++) {
+    for (size_t i = 0; n <= MAX_ACCESSES && i < n; i++) {
         if (!is_held(l, loop, all, n, i))
             continue;
         const char *text = hone_c_text(l->in->tree, all[i].node);
         const char *stem = hone_pool_printf(l->in->pool, "%s_held", all[i].root->name);
+        if (n_held == MAX_HELD && !has_held(ret, n_held, text))
+            continue; /* stays in memory, all of it */
         size_t before = n_held, k = find_held(l, ret, &n_held, text, stem);
         if (n_held > before) {
             hone_buf_printf(&l->out, "%s %s[%s];\n", hone_c_value_type(all[i].node), ret[k].name,

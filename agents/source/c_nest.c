@@ -456,9 +456,48 @@ const struct hone_c_node *hone_c_state_call(const struct hone_c_tree *tree,
     return NULL;
 }
 
+/* A pointer of the loop that is set behind its declaration is none of memory of its own. */
+static bool is_set_there(const struct hone_c_access *a, const struct hone_c_loop *loop)
+{
+    return a->root && strchr(a->root->type, '*') && hone_c_contains(loop->node->body, a->root) &&
+           hone_c_writes(loop->node->body, a->root);
+}
+
+static bool is_assigned(const struct hone_c_node *top, const struct hone_c_node *decl)
+{
+    for (const struct hone_c_node *n = top; n; n = hone_c_walk(top, n))
+        if (n->kind == HONE_C_BINARY && strcmp(n->op, "=") == 0 && is_ref_to(n->first, decl))
+            return true;
+    return false;
+}
+
+/* Does the array stand in the expression, or behind a pointer of it? One that is moved alone stays
+ * in the array that it starts in. */
+static bool may_come_from(const struct hone_c_node *expr, const struct hone_c_node *root,
+                          const struct hone_c_node *function, int depth)
+{
+    for (const struct hone_c_node *n = expr; n; n = hone_c_walk(expr, n)) {
+        const struct hone_c_node *d = n->kind == HONE_C_REF ? n->decl : NULL;
+        if (!d || !strchr(d->type, '*') || (d->kind == HONE_C_PARAM && d != root))
+            continue;
+        if (d == root || depth == 0 || !d->last || is_assigned(function, d) ||
+            may_come_from(d->last, root, function, depth - 1))
+            return true;
+    }
+    return false;
+}
+
+/* May it be of the other's array? A pointer that is set outside of the loop (one of two buffers
+ * that are swapped) is taken for an array of its own. */
+static bool may_reach(const struct hone_c_nest *nest, const struct hone_c_access *a,
+                      const struct hone_c_node *root, const struct hone_c_loop *loop)
+{
+    return (!a->root || is_set_there(a, loop)) && may_come_from(a->node, root, nest->function, 8);
+}
+
 static bool is_private(const struct hone_c_access *a, const struct hone_c_loop *loop)
 {
-    return a->root && hone_c_contains(loop->node->body, a->root);
+    return a->root && hone_c_contains(loop->node->body, a->root) && !is_set_there(a, loop);
 }
 
 /* Is a counter from outside of the loop read behind it? Threads do not keep its value. */
@@ -517,6 +556,8 @@ static struct hone_c_obstacle beside(const struct hone_c_nest *nest, const struc
     if (!hone_c_is_same_slice(nest, &a[i].index, &a[i].index, loop))
         return stands(HONE_C_SAME_ELEMENT, a[i].node);
     for (size_t j = 0; j < n; j++) {
+        if (may_reach(nest, &a[j], a[i].root, loop))
+            return stands(HONE_C_CARRIED_ARRAY, a[j].node);
         if (j == i || a[j].root != a[i].root)
             continue;
         if (!a[j].index.is_known)

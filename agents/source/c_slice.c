@@ -119,16 +119,20 @@ static int64_t constant_of(const struct hone_c_poly *p)
     return 0;
 }
 
+static bool is_of_body(const struct hone_c_term *t, const struct hone_c_loop *loop)
+{
+    for (size_t f = 0; f < t->n_factors; f++)
+        if (t->factors[f].decl && hone_c_contains(loop->node->body, t->factors[f].decl))
+            return true;
+    return false;
+}
+
 /* A row's start, as the loop sees it: what it adds is a multiple of more than the loop's counter
  * goes through (span; negative: not known). Of one whose length is a name that is taken for granted.
  */
 static bool is_row_start(const struct hone_c_term *t, const struct hone_c_loop *loop, int64_t span)
 {
-    bool is_of_body = false;
-    for (size_t f = 0; f < t->n_factors; f++)
-        is_of_body = is_of_body ||
-                     (t->factors[f].decl && hone_c_contains(loop->node->body, t->factors[f].decl));
-    return !is_of_body || t->n_factors > 1 || (span >= 0 && llabs(t->k) > span);
+    return !is_of_body(t, loop) || t->n_factors > 1 || (span >= 0 && llabs(t->k) > span);
 }
 
 /* Of constants and inner counters. */
@@ -136,10 +140,12 @@ static struct range rest_of(const struct hone_c_nest *nest, const struct hone_c_
                             const struct hone_c_loop *loop, int64_t span)
 {
     struct range out = {.is_known = true};
+    bool is_named = loop->step[0] < '0' || loop->step[0] > '9'; /* else its counter has a range */
     for (size_t i = 0; i < p->n && out.is_known; i++) {
         const struct hone_c_term *t = &p->terms[i];
         struct range counter = {1, 1, true};
-        if (t->n_factors > 0 && (is_row_start(t, loop, span) || is_within_step(nest, p, t, loop)))
+        if (t->n_factors > 0 && (is_row_start(t, loop, span) ||
+                                 (is_named && is_within_step(nest, p, t, loop))))
             continue;
         if (t->n_factors > 0)
             counter = counter_range(nest, t->factors[0].decl);
@@ -172,35 +178,114 @@ static bool is_apart_by_number(const struct hone_c_nest *nest, const struct hone
     return x.least == x.most && y.least == y.most && (x.least - y.least) % stride != 0;
 }
 
-/* i * R + j + c: the only inner counter j stays in the row, as far as its bounds say so: where they
- * are no fixed distance from R, a row is taken for as long as it looks. */
-static bool is_in_row(const struct hone_c_nest *nest, const struct hone_c_poly *p,
-                      const struct hone_c_term *own, const struct hone_c_loop *loop)
+/* By how much an iteration moves the subscript, and false where that is another amount for each. */
+static bool read_row(const struct hone_c_poly *p, const struct hone_c_loop *loop,
+                     struct hone_c_poly *ret)
 {
-    struct hone_c_poly row = {.is_known = true, .n = 1};
-    const struct hone_c_term *inner = NULL;
-    int64_t constant = constant_of(p), beyond = 0, least = 0;
-    row.terms[0].k = own->k;
-    for (size_t f = 0; f < own->n_factors; f++)
-        if (own->factors[f].decl != loop->var)
-            row.terms[0].factors[row.terms[0].n_factors++] = own->factors[f];
+    char *end = NULL;
+    struct hone_c_poly step = {.is_known = true, .n = 1};
+    step.terms[0].k = strtoll(loop->step, &end, 10);
+    if (end == loop->step) /* a tunable; else it is like no name of a bound */
+        step.terms[0] = (struct hone_c_term){1, 1, {{NULL, loop->step}}};
+    else
+        step.is_known = *end == '\0';
+    *ret = (struct hone_c_poly){.is_known = true};
+    for (size_t i = 0; i < p->n; i++) {
+        struct hone_c_poly own = {.is_known = true, .n = 1};
+        size_t n = 0;
+        own.terms[0].k = p->terms[i].k;
+        for (size_t f = 0; f < p->terms[i].n_factors; f++)
+            if (p->terms[i].factors[f].decl != loop->var || n++ > 0)
+                own.terms[0].factors[own.terms[0].n_factors++] = p->terms[i].factors[f];
+        if (n > 1)
+            return false;
+        if (n == 1)
+            *ret = hone_c_poly_sum(ret, &own, 1);
+    }
+    *ret = hone_c_poly_product(ret, &step);
+    return true;
+}
+
+struct ends { /* of what a subscript adds to the row's start */
+    struct hone_c_poly least, most;
+    bool is_moved; /* by something that no iteration changes, which is left out */
+};
+
+static void add_ends(const struct hone_c_nest *nest, const struct hone_c_term *t,
+                     const struct hone_c_loop *loop, struct ends *ret)
+{
+    struct hone_c_poly own = {.is_known = true, .n = 1}, one = {.is_known = true, .n = 1};
+    const struct hone_c_loop *l = NULL;
+    one.terms[0].k = 1;
+    own.terms[0].k = t->k;
+    for (size_t f = 0; f < t->n_factors; f++) {
+        const struct hone_c_node *var = t->factors[f].decl;
+        if (l || !var || !hone_c_contains(loop->node->body, var))
+            own.terms[0].factors[own.terms[0].n_factors++] = t->factors[f];
+        else if (!(l = loop_of_var(nest, var)) || !(l->is_canonical || l->counts_down))
+            l = NULL, own.is_known = false;
+    }
+    struct hone_c_poly lower = own, upper = own;
+    if (l) {
+        lower = hone_c_poly_of(nest->function, l->lower);
+        upper = hone_c_poly_of(nest->function, l->upper);
+        if (!l->is_inclusive)
+            upper = hone_c_poly_sum(&upper, &one, -1);
+        lower = hone_c_poly_product(&own, &lower);
+        upper = hone_c_poly_product(&own, &upper);
+    }
+    ret->least = hone_c_poly_sum(&ret->least, t->k < 0 ? &upper : &lower, 1);
+    ret->most = hone_c_poly_sum(&ret->most, t->k < 0 ? &lower : &upper, 1);
+}
+
+static struct ends ends_of(const struct hone_c_nest *nest, const struct hone_c_poly *p,
+                           const struct hone_c_loop *loop)
+{
+    struct ends out = {.least = {.is_known = true}, .most = {.is_known = true}};
     for (size_t i = 0; i < p->n; i++) {
         const struct hone_c_term *t = &p->terms[i];
-        if (t->n_factors > 0 && t != own && inner)
-            return true; /* several: not looked into */
-        if (t->n_factors > 0 && t != own)
-            inner = t;
+        bool is_own = false;
+        for (size_t f = 0; f < t->n_factors; f++)
+            is_own = is_own || t->factors[f].decl == loop->var;
+        if (t->n_factors == 0 || is_of_body(t, loop))
+            add_ends(nest, t, loop, &out);
+        else if (!is_own)
+            out.is_moved = true;
     }
-    const struct hone_c_loop *l =
-        inner && is_inner(inner, loop) ? loop_of_var(nest, inner->factors[0].decl) : NULL;
-    if (!l || !l->is_canonical)
-        return true;
-    struct hone_c_poly upper = hone_c_poly_of(nest->function, l->upper),
-                       lower = hone_c_poly_of(nest->function, l->lower);
-    if (hone_c_poly_distance(&upper, &row, &beyond) &&
-        (inner->k != 1 || constant + beyond + (l->is_inclusive ? 1 : 0) > 0))
+    return out;
+}
+
+/* From the least of the one to the most of the other is less than a row, as far as bounds say so:
+ * where they are no fixed distance from its length, a row is taken for as long as it looks. */
+static bool is_in_row(const struct ends *low, const struct ends *high,
+                      const struct hone_c_poly *row)
+{
+    struct hone_c_poly width = hone_c_poly_sum(&high->most, &low->least, -1);
+    int64_t d = 0, least = 0;
+    struct hone_c_poly rest = hone_c_poly_sum(&width, row, -1);
+    bool is_less = !rest.is_known; /* or by a name: then it may be */
+    for (size_t i = 0; i < rest.n; i++)
+        is_less = is_less || (rest.terms[i].n_factors > 0 && rest.terms[i].k < 0);
+    if (hone_c_poly_distance(&width, row, &d))
+        return d < 0;
+    if (!is_less)
         return false;
-    return !is_number(&lower, &least) || inner->k != 1 || least + constant >= 0;
+    if (low->is_moved || high->is_moved)
+        return true;
+    return (!is_number(&low->least, &least) || least >= 0) &&
+           (!hone_c_poly_distance(&high->most, row, &d) || d < 0);
+}
+
+static bool is_apart_by_row(const struct hone_c_nest *nest, const struct hone_c_poly *a,
+                            const struct hone_c_poly *b, const struct hone_c_loop *loop)
+{
+    struct hone_c_poly row, zero = {.is_known = true};
+    struct ends x = ends_of(nest, a, loop), y = ends_of(nest, b, loop);
+    if (!read_row(a, loop, &row))
+        return false;
+    if (row.n > 0 && row.terms[0].k < 0) /* rows may count down */
+        row = hone_c_poly_sum(&zero, &row, -1);
+    return is_in_row(&x, &y, &row) && is_in_row(&y, &x, &row);
 }
 
 bool hone_c_is_same_slice(const struct hone_c_nest *nest, const struct hone_c_poly *a,
@@ -208,10 +293,8 @@ bool hone_c_is_same_slice(const struct hone_c_nest *nest, const struct hone_c_po
 {
     if (!is_rest_alike(nest, a, b, loop) || !is_rest_alike(nest, b, a, loop))
         return false;
-    const struct hone_c_term *own = own_term(a, loop), *other = own_term(b, loop);
-    if (!own || !other)
-        return true; /* a diagonal, or steps of blocks */
-    if (own->n_factors == 1)
+    const struct hone_c_term *own = own_term(a, loop);
+    if (own && own->n_factors == 1)
         return is_apart_by_number(nest, a, b, loop, own->k);
-    return is_in_row(nest, a, own, loop) && is_in_row(nest, b, other, loop);
+    return is_apart_by_row(nest, a, b, loop);
 }
