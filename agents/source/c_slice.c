@@ -144,8 +144,8 @@ static struct range rest_of(const struct hone_c_nest *nest, const struct hone_c_
     for (size_t i = 0; i < p->n && out.is_known; i++) {
         const struct hone_c_term *t = &p->terms[i];
         struct range counter = {1, 1, true};
-        if (t->n_factors > 0 && (is_row_start(t, loop, span) ||
-                                 (is_named && is_within_step(nest, p, t, loop))))
+        if (t->n_factors > 0 &&
+            (is_row_start(t, loop, span) || (is_named && is_within_step(nest, p, t, loop))))
             continue;
         if (t->n_factors > 0)
             counter = counter_range(nest, t->factors[0].decl);

@@ -7,7 +7,10 @@ void pointer_set(double *a, const double *x, int64_t N, int64_t M)
 
     for (int64_t i = 1; i < N; i++) {
         const double *from;
-        if (x[i] > 0) from = a + (i - 1) * M; else from = x;
+        if (x[i] > 0)
+            from = a + (i - 1) * M;
+        else
+            from = x;
         for (int64_t j = 0; j < M; j++)
             a[i * M + j] = from[j] * 0.5 + x[i * M + j];
     }

@@ -10,6 +10,7 @@ void row_or_zero(double *D, const double *x, double *zero, int64_t N, int64_t M)
         double *row = D + i * M;
         row[0] = x[i * M];
         for (int64_t j = 1; j < M; j++)
-            row[j] = prev[j] < prev[j - 1] ? prev[j] + x[i * M + j] : prev[j - 1] - row[j - 1] * 0.25;
+            row[j] =
+                prev[j] < prev[j - 1] ? prev[j] + x[i * M + j] : prev[j - 1] - row[j - 1] * 0.25;
     }
 }
