@@ -724,7 +724,9 @@ void hone_kernel_fit(struct hone_tool_ctx *ctx, const struct hone_field *fields,
         size_t extra = out->assembly != NULL ? strlen(out->assembly) : 0;
         if (hone_result_bytes(out, fields, n_fields) <= budget + extra)
             return;
-        share = halved(share);
+        if (all.contents == NULL)
+            share = halved(share);
+        all.contents = NULL; /* goes first */
     }
     keep_head(ctx->pool, out);
 }

@@ -70,6 +70,8 @@ int hone_oracle_items(struct hone_arena *oracle, const struct hone_oracle_ask *w
         int code = ask(oracle, &part, &got, err);
         if (code < 0)
             return code;
+        if (got == HONE_ORACLE_NO_ANSWER)
+            return hone_fail(err, HONE_E_LIMIT, "the module has no answer at this size");
         if (got < 0 && m == 1)
             return hone_fail(err, HONE_E_LIMIT,
                              "one oracle item emits more than %lld values; use smaller items",

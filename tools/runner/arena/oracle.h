@@ -9,6 +9,9 @@
 #include "tools/runner/arena/arm.h"
 #include "workspace/task/oracle_abi.h"
 
+/* In place of a count of records: the room is too small; a module has no answer at such a size. */
+enum { HONE_ORACLE_NO_ROOM = -1, HONE_ORACLE_NO_ANSWER = -2 };
+
 #define HONE_ORACLE_RECORDS_AT (HONE_CONTROL_ITEMS_MAX * (int64_t)sizeof(int64_t))
 
 /* Size of the answers file for outputs of at most n_elements elements together. */

@@ -162,7 +162,7 @@ static bool answer_items(struct worker *w)
     for (int64_t o = 0; o < w->layout.n_outputs; o++)
         n += w->control->n_output_elements[o];
     if (n > w->records_room) {
-        w->control->n_records = -1;
+        w->control->n_records = HONE_ORACLE_NO_ROOM;
         return true;
     }
     HONE_AUTOJSON struct hone_json *request = make_request(w, n);
@@ -170,7 +170,7 @@ static bool answer_items(struct worker *w)
     if (!say(w, request))
         return false;
     if (!hear(w, w->layout.n_outputs, gaps)) {
-        w->control->n_records = -1;
+        w->control->n_records = HONE_ORACLE_NO_ANSWER;
         return w->has_none;
     }
     spread(w, n, gaps);
