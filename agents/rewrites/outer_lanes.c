@@ -263,26 +263,25 @@ struct held { /* an element of each lane, or of all */
     bool is_written;
 };
 
-/* Which of them has the text; *n where none has, which is then one more, under a new name. */
-static size_t find_held(struct lanes *l, struct held *all, size_t *n, const char *text,
-                        const char *stem)
+/* Which of them has the text; n: none. */
+static size_t find_held(const struct held *all, size_t n, const char *text)
 {
     size_t k = 0;
-    while (k < *n && strcmp(all[k].text, text) != 0)
+    while (k < n && strcmp(all[k].text, text) != 0)
         k++;
+    return k;
+}
+
+/* The same; where none has it there is one more, under a new name. */
+static size_t need_held(struct lanes *l, struct held *all, size_t *n, const char *text,
+                        const char *stem)
+{
+    size_t k = find_held(all, *n, text);
     if (k < *n)
         return k;
     stem = hone_pool_printf(l->in->pool, "%s_%zu", stem, l->n_held_names++);
     all[(*n)++] = (struct held){.text = text, .name = hone_fresh_name(l->in, stem)};
     return k;
-}
-
-static bool has_held(const struct held *all, size_t n, const char *text)
-{
-    for (size_t k = 0; k < n; k++)
-        if (strcmp(all[k].text, text) == 0)
-            return true;
-    return false;
 }
 
 /* A pointer that was set somewhere may point anywhere. */
@@ -428,9 +427,9 @@ static size_t hold(struct lanes *l, const struct hone_c_loop *loop, struct held 
             continue;
         const char *text = hone_c_text(l->in->tree, all[i].node);
         const char *stem = hone_pool_printf(l->in->pool, "%s_held", all[i].root->name);
-        if (n_held == MAX_HELD && !has_held(ret, n_held, text))
+        if (n_held == MAX_HELD && find_held(ret, n_held, text) == n_held)
             continue; /* stays in memory, all of it */
-        size_t before = n_held, k = find_held(l, ret, &n_held, text, stem);
+        size_t before = n_held, k = need_held(l, ret, &n_held, text, stem);
         if (n_held > before) {
             hone_buf_printf(&l->out, "%s %s[%s];\n", hone_c_value_type(all[i].node), ret[k].name,
                             l->count);
@@ -457,7 +456,7 @@ static void read_uniform(struct lanes *l, const struct hone_c_loop *loop)
             continue;
         const char *text = hone_c_text(l->in->tree, a->node);
         const char *stem = hone_pool_printf(l->in->pool, "%s_all", a->root->name);
-        size_t before = n_done, k = find_held(l, done, &n_done, text, stem);
+        size_t before = n_done, k = need_held(l, done, &n_done, text, stem);
         if (n_done > before)
             hone_buf_printf(&l->out, "const %s %s = %s;\n", hone_c_value_type(a->node),
                             done[k].name, text);

@@ -3,7 +3,7 @@
  *
  * Two subscripts are compared term by term: what only one of them has must be a constant or a
  * counter of an inner loop (is_rest_alike). The loop's own term then says which arithmetic holds: a
- * number (is_apart_by_number) or a row's length (is_in_row). */
+ * number (is_apart_by_number) or a row's length (is_apart_by_row). */
 #include "agents/source/c_slice.h"
 
 #include <stdlib.h>
@@ -23,10 +23,17 @@ static const struct hone_c_loop *loop_of_var(const struct hone_c_nest *nest,
     return NULL;
 }
 
+static bool is_of_body(const struct hone_c_term *t, const struct hone_c_loop *loop)
+{
+    for (size_t f = 0; f < t->n_factors; f++)
+        if (t->factors[f].decl && hone_c_contains(loop->node->body, t->factors[f].decl))
+            return true;
+    return false;
+}
+
 static bool is_inner(const struct hone_c_term *t, const struct hone_c_loop *loop)
 {
-    return t->n_factors == 1 && t->factors[0].decl &&
-           hone_c_contains(loop->node->body, t->factors[0].decl);
+    return t->n_factors == 1 && is_of_body(t, loop);
 }
 
 /* i * R + v * R, where i takes steps of S and v counts from 0 to S: v stays inside of the step. */
@@ -117,14 +124,6 @@ static int64_t constant_of(const struct hone_c_poly *p)
         if (p->terms[i].n_factors == 0)
             return p->terms[i].k;
     return 0;
-}
-
-static bool is_of_body(const struct hone_c_term *t, const struct hone_c_loop *loop)
-{
-    for (size_t f = 0; f < t->n_factors; f++)
-        if (t->factors[f].decl && hone_c_contains(loop->node->body, t->factors[f].decl))
-            return true;
-    return false;
 }
 
 /* A row's start, as the loop sees it: what it adds is a multiple of more than the loop's counter
