@@ -458,7 +458,7 @@ struct share {
 };
 
 static const struct share shares[] = {
-    {1, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 1, 0, 200, 300, 300, 150, false, false},
+    {1, 1, 0, 1, 0, 0, 1, 0, 0, 6, 0, 1, 0, 200, 300, 300, 150, false, false},
     {5, 6, 16, 3, 36, 8, 10, 8, 4, 8, 8, 4, 1500, 3000, 4000, 5000, 1800, true, false},
     {20, 200, 128, 16, 256, 200, 256, HONE_LIMIT_STAGE_ROWS, 64, 64, 64, HONE_LIMIT_REVIEW_ROWS,
      20000, 20000, 30000, HONE_LIMIT_ASSEMBLY_BYTES, 20000, true, true},

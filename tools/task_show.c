@@ -128,7 +128,8 @@ static void fit(struct hone_tool_ctx *ctx, const char *detail, struct show_out *
 
 static const char start_cpu[] =
     "Write a C file that defines the signature; OpenMP, vector extensions and intrinsics are "
-    "welcome; pass it to kernel_evaluate as source.";
+    "welcome; pass it to kernel_evaluate as source. hone://docs/contents lists the kinds of "
+    "inputs that it has to get right.";
 static const char tunables[] =
     "`#pragma hone tune(TILE: 8, 16)` defines the macro TILE as 8; kernel_tune tries the others.";
 
@@ -151,7 +152,8 @@ static const char *build_of(const char *target, struct hone_pool *pool)
 
 static const char start_cuda[] =
     "Write a CUDA file whose extern \"C\" launcher has the signature and launches on the given "
-    "stream; pass it to kernel_evaluate as source with target cuda.";
+    "stream; pass it to kernel_evaluate as source with target cuda. hone://docs/contents lists the "
+    "kinds of inputs that it has to get right.";
 
 static void free_json(void *json)
 {

@@ -13,11 +13,7 @@ TMPDIR=$BUILD
 export TMPDIR
 . tests/e2e/lib.sh
 RUNNER=$BUILD/hone-runner
-HONE_CUDA_LIB=$BUILD/cuda_emulator
-export HONE_CUDA_LIB
-[ -e "$HONE_CUDA_LIB/libcuda.so.1" ] || { echo "1..0 # SKIP no emulator in $HONE_CUDA_LIB"; exit 0; }
-command -v g++ >/dev/null || { echo "1..0 # SKIP the emulator needs g++"; exit 0; }
-chmod 755 "$ROOT"
+needs_emulator
 mkdir -p "$ROOT/calls" "$ROOT/cache"
 
 # Sizes that a CPU can emulate.

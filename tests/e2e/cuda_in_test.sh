@@ -4,13 +4,8 @@
 # tsan: no; the emulator's threads are not its subject.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-BUILD=$(realpath "${HONE_BUILD:-build}")
 . tests/e2e/lib.sh
-HONE_CUDA_LIB=$BUILD/cuda_emulator
-export HONE_CUDA_LIB
-[ -e "$HONE_CUDA_LIB/libcuda.so.1" ] || { echo "1..0 # SKIP no emulator in $HONE_CUDA_LIB"; exit 0; }
-command -v g++ >/dev/null || { echo "1..0 # SKIP the emulator needs g++"; exit 0; }
-chmod 755 "$ROOT"
+needs_emulator
 WS=$ROOT/ws
 FILES=tests/gpu/cuda_in
 "$HONE" init "$WS" >"$ROOT/init" 2>&1 || sed "s/^/# /" "$ROOT/init"

@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # hone devices, and leases per device: a busy device is left alone, who waits is shown. On an emulated machine of three GPUs.
 . "$(dirname "$0")/lib.sh"
-BUILD=$(dirname "$HONE")
 XDG_RUNTIME_DIR=$ROOT/run
-HONE_CUDA_LIB=$BUILD/cuda_emulator
-export XDG_RUNTIME_DIR HONE_CUDA_LIB
+export XDG_RUNTIME_DIR
 mkdir -p "$XDG_RUNTIME_DIR"
-[ -e "$HONE_CUDA_LIB/libcuda.so.1" ] || { echo "1..0 # SKIP no emulator in $HONE_CUDA_LIB"; exit 0; }
-command -v g++ >/dev/null && command -v flock >/dev/null || { echo "1..0 # SKIP the emulator needs g++, the test flock"; exit 0; }
-chmod 755 "$ROOT"
+needs_emulator
+command -v flock >/dev/null || { echo "1..0 # SKIP the test needs flock"; exit 77; }
 LOCK=$XDG_RUNTIME_DIR/hone-timing.lock
 HONE_EMULATOR_DEVICES=3
 export HONE_EMULATOR_DEVICES

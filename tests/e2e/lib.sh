@@ -31,6 +31,16 @@ needs_torch() {
     exit 77
 }
 
+# Makes the emulator the CUDA driver and NVRTC of what follows; skips the test where it is not built or cannot compile. The jail's
+# user has to reach $ROOT.
+needs_emulator() {
+    HONE_CUDA_LIB=$(dirname "$HONE")/cuda_emulator
+    export HONE_CUDA_LIB
+    [ -e "$HONE_CUDA_LIB/libcuda.so.1" ] || { echo "1..0 # SKIP no emulator in $HONE_CUDA_LIB"; exit 77; }
+    command -v g++ >/dev/null || { echo "1..0 # SKIP the emulator needs g++"; exit 77; }
+    chmod 755 "$ROOT"
+}
+
 # The text of a file as a JSON string.
 json_text() {
     awk 'BEGIN { ORS = ""; print "\"" }

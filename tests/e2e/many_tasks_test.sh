@@ -5,14 +5,10 @@
 # that no buffer of one serves the next. Two verifications besides, and a size that the device cannot hold.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-BUILD=$(realpath "${HONE_BUILD:-build}")
 . tests/e2e/lib.sh
-HONE_CUDA_LIB=$BUILD/cuda_emulator
 HONE_EMULATOR_MEMORY=$((252 << 20)) HONE_EMULATOR_GRANULARITY=$((16 << 20))
-export HONE_CUDA_LIB HONE_EMULATOR_MEMORY HONE_EMULATOR_GRANULARITY
-[ -e "$HONE_CUDA_LIB/libcuda.so.1" ] || { echo "1..0 # SKIP no emulator in $HONE_CUDA_LIB"; exit 0; }
-command -v g++ >/dev/null || { echo "1..0 # SKIP the emulator needs g++"; exit 0; }
-chmod 755 "$ROOT"
+export HONE_EMULATOR_MEMORY HONE_EMULATOR_GRANULARITY
+needs_emulator
 
 "$HONE" init "$WS" >"$ROOT/init" 2>&1 || cat "$ROOT/init"
 sh tests/gpu/many_tasks.sh "$WS/tasks" 20 20000 "5001 6002 7003"

@@ -8,9 +8,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/lib.sh
 needs_torch
-HONE_CUDA_LIB=$(realpath "${HONE_BUILD:-build}")/cuda_emulator
-export HONE_CUDA_LIB
-[ -e "$HONE_CUDA_LIB/libcuda.so.1" ] || { echo "1..0 # SKIP no emulator in $HONE_CUDA_LIB"; exit 77; }
+needs_emulator
 export HONE_WORKSPACE=$WS
 "$HONE" init "$WS" --no-packs >/dev/null 2>&1 || exit 1
 

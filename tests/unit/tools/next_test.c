@@ -203,5 +203,30 @@ START_TEST(short_answers_keep_the_first_failure)
 }
 END_TEST
 
+/* All kernels of a usual source; where there is no room, fewer before the head goes. */
+START_TEST(short_answers_name_every_kernel)
+{
+    struct bench b;
+    struct made m;
+    struct hone_kernel_report kernels[4];
+    bench_open(&b, NULL);
+    make(&m, HONE_TIER_DECIDE, HONE_REASON_FASTER, 0, 1);
+    for (size_t i = 0; i < HONE_COUNTOF(kernels); i++)
+        kernels[i] = (struct hone_kernel_report){
+            .name = hone_pool_printf(b.pool, "part_%zu", i), .registers = 32, .line = 10};
+    struct hone_build_report build = {.kernels = {.v = kernels, .n = 4}};
+    m.report.build = &build;
+    HONE_AUTOJSON struct hone_json *r = answer(&b, &m, "concise");
+    ck_assert_uint_eq(hone_json_size(hone_json_get(r, "kernels")), 4);
+    for (size_t i = 0; i < 4; i++)
+        kernels[i].name = hone_pool_printf(b.pool, "%0200d", 0);
+    HONE_AUTOJSON struct hone_json *tight = answer(&b, &m, "concise");
+    ck_assert_uint_lt(hone_json_size(hone_json_get(tight, "kernels")), 4);
+    ck_assert_ptr_nonnull(hone_json_get(tight, "speedup"));
+    bench_close(&b);
+}
+END_TEST
+
 UNIT_MAIN("next", load_names_an_act, a_doubt_names_a_call_and_a_budget,
-          short_answers_keep_what_must_be_said, short_answers_keep_the_first_failure)
+          short_answers_keep_what_must_be_said, short_answers_keep_the_first_failure,
+          short_answers_name_every_kernel)

@@ -214,6 +214,7 @@ START_TEST(details_of_tasks)
         ck_assert((strstr(text_of(r, "signature"), "stream") != NULL) == (i == 1));
         ck_assert((strstr(text_of(r, "baseline"), "<<<") != NULL) == (i == 1));
         ck_assert((strstr(text_of(r, "start"), "CUDA") != NULL) == (i == 1));
+        ck_assert_ptr_nonnull(strstr(text_of(r, "start"), "hone://docs/contents"));
         HONE_AUTOFREE char *task = hone_json_print(hone_json_get(r, "task"));
         ck_assert_ptr_nonnull(strstr(task, "workloads"));
     }

@@ -360,11 +360,12 @@ static void describe_bad(const struct hone_compare *compare, size_t output,
     const struct hone_tensor *tensor = &compare->task->outputs[output];
     char name[HONE_LIMIT_NAME_BYTES * 3];
     hone_element_name(compare->task, compare->workload, tensor, stats->first_bad, name);
-    char off[80] = "";
+    char off[120] = "";
     bool is_nonfinite = stats->n_nonfinite > 0;
     if (isfinite(stats->bad_got) && isfinite(stats->bad_want))
-        snprintf(off, sizeof off, ": the element is off by %.3g, allowed are %.3g",
-                 fabs(stats->bad_got - stats->bad_want), stats->bad_allowed);
+        snprintf(off, sizeof off, ": the element is off by %.3g, allowed are %.3g%s",
+                 fabs(stats->bad_got - stats->bad_want), stats->bad_allowed,
+                 stats->bad_allowed > 0 ? " (atol + rtol x its magnitude)" : "");
     hone_outcome_set(ret, is_nonfinite ? HONE_REASON_NONFINITE : HONE_REASON_WRONG_VALUE,
                      "%s = %.9g, expected %.9g%s; %lld of %lld compared elements are wrong, "
                      "largest error %.3g%s%s",
