@@ -8,14 +8,9 @@
 
 static const char **new_row(struct hone_table *table)
 {
-    if (table->n_rows == table->room) {
-        size_t room = table->room > 0 ? 2 * table->room : 64;
-        const char **grown = hone_pool_alloc(table->pool, room * table->n_columns * sizeof(*grown));
-        if (table->n_rows > 0)
-            memcpy(grown, table->cells, table->n_rows * table->n_columns * sizeof(*grown));
-        table->cells = grown;
-        table->room = room;
-    }
+    table->cells =
+        hone_pool_grow(table->pool, table->cells, table->n_columns * sizeof(*table->cells),
+                       table->n_rows, &table->room);
     return table->cells + table->n_columns * table->n_rows++;
 }
 

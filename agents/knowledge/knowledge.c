@@ -51,14 +51,7 @@ static struct hone_knowledge_row *find(struct hone_knowledge *k, const char *sea
 
 static struct hone_knowledge_row *add(struct hone_knowledge *k)
 {
-    if (k->n == k->room) {
-        size_t room = k->room > 0 ? 2 * k->room : 64;
-        struct hone_knowledge_row *rows = hone_pool_alloc(k->pool, room * sizeof(*rows));
-        if (k->n > 0)
-            memcpy(rows, k->rows, k->n * sizeof(*rows));
-        k->rows = rows;
-        k->room = room;
-    }
+    k->rows = hone_pool_grow(k->pool, k->rows, sizeof(*k->rows), k->n, &k->room);
     k->rows[k->n] = (struct hone_knowledge_row){.best_log2 = 0};
     return &k->rows[k->n++];
 }

@@ -105,14 +105,8 @@ void hone_tree_back_up(struct hone_tree *tree, int parent, double value, bool is
 
 void hone_tree_note_edge(struct hone_tree *tree, const struct hone_edge_record *edge)
 {
-    if (tree->n_edges == tree->cap_edges) {
-        size_t cap = tree->cap_edges ? 2 * tree->cap_edges : 64;
-        struct hone_edge_record *grown = hone_pool_alloc(tree->pool, cap * sizeof(*grown));
-        if (tree->n_edges > 0)
-            memcpy(grown, tree->edges, tree->n_edges * sizeof(*grown));
-        tree->edges = grown;
-        tree->cap_edges = cap;
-    }
+    tree->edges = hone_pool_grow(tree->pool, tree->edges, sizeof(*tree->edges), tree->n_edges,
+                                 &tree->cap_edges);
     tree->edges[tree->n_edges++] = *edge;
 }
 

@@ -150,16 +150,7 @@ static void on_intent(struct hone_search_reader *r, const struct hone_event_step
 /* Room for one more in a list that may hold MAX_STEPS; NULL: it is full. */
 static void *grow(struct hone_search_reader *r, void *list, size_t size, size_t n, size_t *room)
 {
-    if (n == MAX_STEPS)
-        return NULL;
-    if (n < *room)
-        return list;
-    size_t more = *room > 0 ? 2 * *room : 256;
-    void *grown = hone_pool_alloc(r->pool, more * size);
-    if (n > 0)
-        memcpy(grown, list, n * size);
-    *room = more;
-    return grown;
+    return n < MAX_STEPS ? hone_pool_grow(r->pool, list, size, n, room) : NULL;
 }
 
 static struct hone_report_step *new_step(struct hone_search_reader *r)

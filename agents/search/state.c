@@ -330,14 +330,8 @@ static void apply_left_out(struct hone_state *st, const struct hone_event_left_o
     int parent = hone_state_index(st, e->parent);
     if (parent == HONE_NO_NODE || !e->rewrite)
         return;
-    if (st->n_left_out == st->left_out_room) {
-        size_t room = st->left_out_room > 0 ? 2 * st->left_out_room : 64;
-        struct hone_left_out *grown = hone_pool_alloc(st->pool, room * sizeof(*grown));
-        if (st->n_left_out > 0)
-            memcpy(grown, st->left_out, st->n_left_out * sizeof(*grown));
-        st->left_out = grown;
-        st->left_out_room = room;
-    }
+    st->left_out = hone_pool_grow(st->pool, st->left_out, sizeof(*st->left_out), st->n_left_out,
+                                  &st->left_out_room);
     struct hone_left_out *l = &st->left_out[st->n_left_out++];
     *l = (struct hone_left_out){
         .parent = parent, .rewrite = keep(st, e->rewrite), .variant = (int)e->variant};

@@ -14,14 +14,7 @@ void hone_steering_init(struct hone_steering *s, const char *id, const char *tar
 
 static void add_note(struct hone_steering *s, const struct hone_steer_note *note)
 {
-    if (s->n_notes == s->room) {
-        size_t room = s->room > 0 ? 2 * s->room : 16;
-        struct hone_steer_note *notes = hone_pool_alloc(s->pool, room * sizeof(*notes));
-        if (s->n_notes > 0)
-            memcpy(notes, s->notes, s->n_notes * sizeof(*notes));
-        s->notes = notes;
-        s->room = room;
-    }
+    s->notes = hone_pool_grow(s->pool, s->notes, sizeof(*s->notes), s->n_notes, &s->room);
     s->notes[s->n_notes++] = *note;
 }
 

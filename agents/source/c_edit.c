@@ -11,14 +11,7 @@ void hone_c_edits_init(struct hone_c_edits *edits, const struct hone_c_tree *tre
 
 void hone_c_replace(struct hone_c_edits *e, uint32_t begin, uint32_t end, const char *text)
 {
-    if (e->n == e->cap) {
-        size_t cap = e->cap ? 2 * e->cap : 32;
-        struct hone_c_edit *grown = hone_pool_alloc(e->tree->pool, cap * sizeof(*grown));
-        if (e->n > 0)
-            memcpy(grown, e->v, e->n * sizeof(*grown));
-        e->v = grown;
-        e->cap = cap;
-    }
+    e->v = hone_pool_grow(e->tree->pool, e->v, sizeof(*e->v), e->n, &e->cap);
     size_t at = e->n++;
     while (at > 0 && e->v[at - 1].begin > begin) {
         e->v[at] = e->v[at - 1];

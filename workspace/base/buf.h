@@ -43,6 +43,9 @@ void hone_pool_free(struct hone_pool *pool);
 void hone_pool_free_ptr(struct hone_pool **pool); /* for HONE_CLEANUP */
 void *hone_pool_alloc(struct hone_pool *pool,
                       size_t size); /* zeroed, 16-byte aligned, never NULL */
+/* A list of the pool with room for one more than n: `list` (NULL: none yet) where *room says that it
+ * has it, else a copy with twice the room, and new items are zero. size: of an item. */
+void *hone_pool_grow(struct hone_pool *pool, void *list, size_t size, size_t n, size_t *room);
 char *hone_pool_strdup(struct hone_pool *pool, const char *text); /* NULL gives NULL */
 char *hone_pool_strndup(struct hone_pool *pool, const char *text, size_t len);
 /* Runs fn(arg) when the pool is freed, last registered first: for what the pool's

@@ -83,6 +83,20 @@ void *hone_pool_alloc(struct hone_pool *pool, size_t size)
     return memset(p, 0, size);
 }
 
+void *hone_pool_grow(struct hone_pool *pool, void *list, size_t size, size_t n, size_t *room)
+{
+    enum { FIRST = 32 };
+    if (n < *room)
+        return list;
+    size_t more = *room > 0 ? 2 * *room : FIRST;
+    HONE_BUG_ON(more > SIZE_MAX / 2 / size);
+    void *grown = hone_pool_alloc(pool, more * size);
+    if (n > 0)
+        memcpy(grown, list, n * size);
+    *room = more;
+    return grown;
+}
+
 char *hone_pool_strdup(struct hone_pool *pool, const char *text)
 {
     return text ? hone_pool_strndup(pool, text, strlen(text)) : NULL;

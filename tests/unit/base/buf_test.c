@@ -159,5 +159,24 @@ START_TEST(steal_macro_and_free)
 }
 END_TEST
 
+START_TEST(lists_of_a_pool_grow)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *p = hone_pool_new();
+    size_t room = 0, n_copies = 0;
+    int *list = NULL;
+    for (int n = 0; n < 5000; n++) {
+        const int *before = list;
+        list = hone_pool_grow(p, list, sizeof(*list), (size_t)n, &room);
+        ck_assert_uint_gt(room, (size_t)n);
+        ck_assert_int_eq(list[n], 0);
+        n_copies += list != before;
+        list[n] = n + 1;
+    }
+    for (int i = 0; i < 5000; i++)
+        ck_assert_int_eq(list[i], i + 1);
+    ck_assert_uint_le(n_copies, 10);
+}
+END_TEST
+
 UNIT_MAIN("buf", appends, long_printf, limit_at_and_above, default_limit_at_and_above, no_memory,
-          steal, pool, pool_defers_in_reverse, steal_macro_and_free)
+          steal, pool, pool_defers_in_reverse, steal_macro_and_free, lists_of_a_pool_grow)
