@@ -64,8 +64,9 @@ START_TEST(test_refusals_say_what_is_allowed)
     f.y[3] += 0.5f; /* size 5: atol 1e-6 and rtol 1e-4 allow 5e-4 */
     hone_compare_add(&f.compare, f.records, N);
     hone_compare_end(&f.compare, &end);
-    ck_assert_ptr_nonnull(strstr(end.detail, "Y[0, 3] = -4.5, expected -5: the element is off by "
-                                             "0.5, allowed are 0.000501 (atol + rtol x its magnitude); 1 of 600"));
+    ck_assert_ptr_nonnull(
+        strstr(end.detail, "Y[0, 3] = -4.5, expected -5: the element is off by "
+                           "0.5, allowed are 0.000501 (atol + rtol x its magnitude); 1 of 600"));
     ck_assert_ptr_nonnull(strstr(end.detail, "content walk"));
     start(&f);
     f.compare.is_plain = true;
