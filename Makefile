@@ -292,7 +292,7 @@ ALL_SRC = $(foreach l,$(LAYERS),$(SRC_$(l)))
 deps: ## installs the packages that build and tests need (Debian, Ubuntu); does nothing when all is there
 	$(Q).ci/deps
 .PHONY: deps-torch
-deps-torch: ## installs Debian's python3-torch (635 MB), which imported PyTorch modules need and nothing else does
+deps-torch: ## installs Debian's python3-torch (632 MB), which imported PyTorch modules need and nothing else does
 	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; /usr/bin/python3 -c 'import torch' 2>/dev/null || $$sudo apt-get install -y --no-install-recommends python3-torch
 .PHONY: deps-page
 deps-page: ## installs Debian's chromium-driver, which the page's browser test uses and nothing else does

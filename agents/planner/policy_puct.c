@@ -6,8 +6,8 @@
  * Q is in log2 units scaled by 1/2. An untried step is worth its version's value, a share of what
  * is expected of it, and what it teaches: a strategy that was never done in this search says most,
  * and one that the best version has closed off counts as if that version still offered it.
- * A child's promise is the most that an untried step beneath it is worth, by the same rule. Either
- * side counts as a mix of that and of the mean of what was measured at the version and beneath it.
+ * A child's lookahead value is the most that an untried step beneath it is worth, by the same rule.
+ * Either side counts as a mix of that and of the mean of what was measured at the version and beneath it.
  * So both look one step ahead and both know the mean; a side that counts less loses to every
  * sibling that is still hoped for, and the budget goes into breadth (docs/planner.md).
  *
@@ -28,7 +28,7 @@
 
 struct parameters {
     double c, epsilon;
-    double max_share;     /* of the promise in Q */
+    double max_share;     /* of the lookahead in Q */
     double utility_share; /* of the expected gain that an untried step is credited with */
     double novelty;       /* log2: of a strategy that was never done; less for each time it was */
     double root_share;
@@ -44,8 +44,8 @@ struct view {
     struct hone_policy_ctx *ctx;
     struct parameters p;
     bool is_throttled, is_narrow, is_strict; /* limits that hold */
-    double *promise; /* by version, log2: the most that an untried step there or beneath is worth;
-                        -INFINITY: none is left */
+    double *lookahead; /* by version, log2: the most that an untried step there or beneath is worth;
+                          -INFINITY: none is left */
     int *n_children;
     size_t *step; /* by version: its untried step of most hope; NOT_SOUGHT: not looked for yet */
     int n_done[HONE_CREDIT_MAX]; /* versions that a strategy made or is making, by its index */
@@ -170,19 +170,19 @@ static void look_ahead(struct view *v)
     const struct hone_tree *t = v->ctx->tree;
     for (int i = 0; i < t->n_nodes; i++) {
         v->n_children[i] = 0;
-        v->promise[i] = -INFINITY;
+        v->lookahead[i] = -INFINITY;
         if (i > 0)
             v->n_children[t->nodes[i]->parent]++;
     }
     for (int i = t->n_nodes - 1; i >= 0; i--) {
         struct hone_node *n = t->nodes[i];
         if (n->is_refuted || (v->is_strict && n->is_dead)) {
-            v->promise[i] = -INFINITY;
+            v->lookahead[i] = -INFINITY;
             continue;
         }
-        v->promise[i] = fmax(v->promise[i], worth_of_step(v, n));
+        v->lookahead[i] = fmax(v->lookahead[i], worth_of_step(v, n));
         if (i > 0)
-            v->promise[n->parent] = fmax(v->promise[n->parent], v->promise[i]);
+            v->lookahead[n->parent] = fmax(v->lookahead[n->parent], v->lookahead[i]);
     }
 }
 
@@ -210,10 +210,10 @@ static struct choice choose(const struct view *v, struct hone_node *n)
     struct choice out = {-INFINITY, HONE_NO_NODE};
     for (int i = n->index + 1; i < t->n_nodes; i++) {
         const struct hone_node *child = t->nodes[i];
-        if (child->parent != n->index || v->promise[i] == -INFINITY)
+        if (child->parent != n->index || v->lookahead[i] == -INFINITY)
             continue;
         double p = child->step_prior > 0 ? child->step_prior : 0.1;
-        double score = q_of(v, child, v->promise[i]) +
+        double score = q_of(v, child, v->lookahead[i]) +
                        v->p.c * prior_of(v, p) * root / (1 + child->n_visits + child->n_under_way);
         if (score > out.score)
             out = (struct choice){score, i};
@@ -280,12 +280,12 @@ static bool pick_with(struct hone_policy_ctx *ctx, struct parameters p, struct h
     size_t n = (size_t)ctx->tree->n_nodes;
     if (n == 0)
         return false;
-    HONE_AUTOFREE double *promise = hone_calloc(n, sizeof(*promise));
+    HONE_AUTOFREE double *lookahead = hone_calloc(n, sizeof(*lookahead));
     HONE_AUTOFREE int *n_children = hone_calloc(n, sizeof(*n_children));
     HONE_AUTOFREE size_t *step = hone_calloc(n, sizeof(*step));
     for (size_t i = 0; i < n; i++)
         step[i] = NOT_SOUGHT;
-    struct view v = {ctx, p, true, true, true, promise, n_children, step, {0}};
+    struct view v = {ctx, p, true, true, true, lookahead, n_children, step, {0}};
     count_done(&v);
     if (descend(&v, ret))
         return true;
@@ -323,4 +323,4 @@ const struct hone_policy hone_policy_puct = {
 const struct hone_policy hone_policy_puct_flat = {
     .name = "puct-flat", .words = "puct without priors and expectations", .pick = pick_flat};
 const struct hone_policy hone_policy_puct_mean = {
-    .name = "puct-mean", .words = "puct without the promise in its back-up", .pick = pick_mean};
+    .name = "puct-mean", .words = "puct without the lookahead in its back-up", .pick = pick_mean};

@@ -252,12 +252,12 @@ static void look_at_notify(struct exam *x, const struct hone_config *config)
 {
     const struct hone_notify_config *n = config->notify;
     if (!n || (n->command.n == 0 && !n->webhook)) {
-        tell(x, HONE_PREFLIGHT_OK, "told",
+        tell(x, HONE_PREFLIGHT_OK, "notify",
              "nobody, when it stops or fails (docs/guides/models.md)");
         return;
     }
     bool runs = n->command.n == 0 || can_run(n->command.v[0]);
-    tell(x, runs ? HONE_PREFLIGHT_OK : HONE_PREFLIGHT_WEAK, "told", "%s%.160s%s%s",
+    tell(x, runs ? HONE_PREFLIGHT_OK : HONE_PREFLIGHT_WEAK, "notify", "%s%.160s%s%s",
          n->command.n > 0 ? n->command.v[0] : "", runs ? "" : " cannot be run",
          n->command.n > 0 && n->webhook ? ", and " : "", n->webhook ? "a webhook" : "");
 }
@@ -454,7 +454,7 @@ static void look_at_disk(struct exam *x)
     const struct hone_search_options *o = x->options;
     struct statvfs fs;
     if (statvfs(hone_workspace_dir(x->ctx->app->ws), &fs) < 0) {
-        tell(x, HONE_PREFLIGHT_NO, "room", "the workspace's disk cannot be asked");
+        tell(x, HONE_PREFLIGHT_NO, "disk", "the workspace's disk cannot be asked");
         return;
     }
     double room = (double)fs.f_bavail * (double)fs.f_frsize, cap = (double)o->budget_disk_bytes;
@@ -463,15 +463,15 @@ static void look_at_disk(struct exam *x)
     bool is_short = room < need + 0.2 * GIB || (cap > 0 && room < fmin(cap, need));
     HONE_AUTOFREE char *of_cap = cap > 0 ? hone_sprintf(", cap %.2f GiB", cap / GIB) : NULL;
     if (is_short)
-        tell(x, HONE_PREFLIGHT_NO, "room",
+        tell(x, HONE_PREFLIGHT_NO, "disk",
              "%.1f GiB are free, about %.1f GiB are needed; make room, or fewer evaluations",
              room / GIB, need / GIB);
     else if (cap > 0 && cap < need)
-        tell(x, HONE_PREFLIGHT_WEAK, "room",
+        tell(x, HONE_PREFLIGHT_WEAK, "disk",
              "%.1f GiB are free%s: the cap will end it after about %lld evaluations", room / GIB,
              of_cap, (long long)(cap / (KIB_AN_EVALUATION * 1024)));
     else
-        tell(x, HONE_PREFLIGHT_OK, "room", "%.1f GiB are free%s, about %.2f GiB will be used",
+        tell(x, HONE_PREFLIGHT_OK, "disk", "%.1f GiB are free%s, about %.2f GiB will be used",
              room / GIB, of_cap ? of_cap : "", need / GIB);
 }
 

@@ -22,6 +22,7 @@ is_kept|hone_keep[a-z_]* 0 snapshot_of_outputs
 hone_end|hone_end_[a-z_]+ 0 outcome
 hone_past|hone_tried[a-z_]*|hone_way[a-z_]* 0 history_context,_lineage
 take_a_nap|nap 1 wait
+hone_[a-z_]*promise|puct.*promise 0 lookahead_value
 whoever 50 name_who_acts
 '
 texts=$(files '*.c' '*.h' '*.md' '*.sh' Makefile |

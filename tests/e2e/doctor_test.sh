@@ -19,8 +19,8 @@ doctor --budget-wall 5m
 [ $status = 0 ] && [ "$(last)" = go ]
 ok $? "a search with rules goes" "$(tail -n 12 "$ROOT/out")"
 says '^ok +budget +capped by time' && says '^ok +task +softmax' && says '^ok +baseline +is built' && says ' noise +the baseline against itself' &&
-    says ' time +about [0-9]+ evaluations' && says ' room .*GiB are free' && says ' told +nobody'
-ok $? "it names budget, task, baseline, noise, time, room and who is told" "$(cat "$ROOT/out")"
+    says ' time +about [0-9]+ evaluations' && says ' disk .*GiB are free' && says ' notify +nobody'
+ok $? "it names budget, task, baseline, noise, time, disk and who is notified" "$(cat "$ROOT/out")"
 [ "$(git -C "$WS" for-each-ref refs/hone/v | wc -l)" = 0 ]
 ok $? "its evaluations are no versions"
 mkdir -p "$WS/tasks/only/kernels" && cp "$WS"/tasks/softmax/*.* "$WS/tasks/only" &&
