@@ -75,13 +75,14 @@ static void print_verdict(const struct hone_doctor *doctor)
 static int run(const void *arg, struct hone_err *err)
 {
     const struct hone_doctor_args *args = arg;
-    struct hone_doctor doctor = {
-        .args = args, .lines = hone_json_new_array(), .reasons = hone_json_new_array()};
+    struct hone_doctor doctor = {.args = args};
     struct hone_preflight preflight;
     if (args->ask && !args->options.task)
         return hone_fail(err, HONE_E_ARG,
                          "--ask asks the models of a search: add --task TASK and "
                          "the search's options");
+    doctor.lines = hone_json_new_array();
+    doctor.reasons = hone_json_new_array();
     hone_doctor_machine(&doctor);
     int rc = args->options.task ? hone_doctor_search(&doctor, &preflight, err) : 0;
     if (rc == 0 && args->json && args->options.task) {

@@ -58,8 +58,7 @@ START_TEST(files_have_their_headers)
     check(js, "Content-Type: text/javascript");
     const char *body = strstr(js, "\r\n\r\n");
     ck_assert_ptr_nonnull(body);
-    HONE_AUTOFREE char *path = hone_sprintf(
-        "%.*s/page/page.js", (int)(strlen(hone_program()) - strlen("/hone")), hone_program());
+    const char *path = "build/page/page.js"; /* one for all build trees */
     HONE_AUTOFREE char *built = NULL;
     size_t len = 0;
     ck_assert_int_eq(hone_file_read(path, 1u << 20, &built, &len, NULL), 0);
