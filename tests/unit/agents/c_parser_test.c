@@ -97,6 +97,18 @@ static const struct shape shapes[] = {
     {"for (int i = 0; i < n; i += 2) { y[i] = x[i]; y[i + 1] = x[i]; }", 1, NULL, NULL},
     {"for (int i = 0; i < n; i += 2) { y[i] = x[i]; y[i + 1] = y[i + 2]; }", 1,
      "an iteration may read what another one writes", NULL},
+    {"float *p = y; p += 3; for (int i = 0; i < n; i++) y[i] = p[i];", 1,
+     "an iteration may read what another one writes", NULL},
+    {"float *p = y; p += 3; for (int i = 0; i < n; i++) p[i] = y[i];", 1,
+     "an iteration may read what another one writes", NULL},
+    {"float *p = y, *q = y + n; p++; q++; for (int i = 0; i < n; i++) p[i] = q[i];", 1,
+     "an iteration may read what another one writes", NULL},
+    {"float *p = n > 4 ? y : (float *)x; p += 3; for (int i = 0; i < n; i++) y[i] = p[i];", 1,
+     "an iteration may read what another one writes", NULL},
+    {"float *p = y; p += 3; for (int i = 0; i < n; i++) p[i] = p[i] + x[i];", 1, NULL, NULL},
+    {"const float *p = x; p += 3; for (int i = 0; i < n; i++) y[i] = p[i] + x[i];", 1, NULL, NULL},
+    {"float b[9], *p = b, *q = y; p++; q++; for (int i = 0; i < n; i++) q[i] = p[i];", 1, NULL,
+     NULL},
 };
 
 static void parse_shape(struct hone_c_parser *p, const struct shape *s, struct hone_pool *pool,
