@@ -120,16 +120,15 @@ static int commit_pack(struct hone_workspace *ws, const char *name, const char *
 }
 
 /* What a search will leave as it is: better known before it runs. */
-static void say_unread(const struct hone_task_new *made, const char *dir, struct hone_pool *pool)
+static void say_unread(const char *dir, struct hone_pool *pool)
 {
     HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = NULL;
-    HONE_AUTOFREE char *path = hone_path_join(dir, "kernels", "naive.c", NULL);
+    HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
     HONE_AUTOFREE char *source = NULL;
     struct hone_coder_input in;
-    size_t len;
-    if (hone_file_read(path, HONE_LIMIT_SOURCE_BYTES, &source, &len, NULL) < 0 ||
-        hone_c_parser_new(&parser, NULL) < 0 ||
-        hone_coder_read(parser, "cpu", source, made->name, pool, &in, NULL) < 0)
+    if (hone_task_load(dir, &task, NULL) < 0 || hone_task_select(task, "cpu", NULL) < 0 ||
+        hone_task_naive(task, "cpu", &source, NULL) < 0 || hone_c_parser_new(&parser, NULL) < 0 ||
+        hone_coder_read_kernel(parser, task, "cpu", source, pool, &in, NULL) < 0)
         return; /* CUDA, or no libclang: the search says it */
     const char *unread = hone_unread_text(&in);
     if (unread)
@@ -143,7 +142,7 @@ static void say_made(const struct hone_task_new *made, const char *dir, bool is_
 {
     for (size_t i = 0; i < made->notes.n; i++)
         hone_say("look at this: %s", made->notes.v[i]);
-    say_unread(made, dir, pool);
+    say_unread(dir, pool);
     hone_say("made task %s in %s", made->name, dir);
     hone_say(is_admitted ? "next: hone search %s --budget-wall 2m"
                          : "next: mend what stands above, in %s or with --force, then hone task "

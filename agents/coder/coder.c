@@ -322,8 +322,8 @@ static int step_by_rule(struct hone_coder *c, const struct hone_coder_work *w,
     struct hone_coder_input in;
     struct hone_coder_site sites[HONE_CODER_MAX_SITES];
     struct hone_err why = HONE_ERR_INIT;
-    const char *function = c->setup.task->name;
-    int r = hone_coder_read(c->setup.parser, c->setup.target, w->source, function, pool, &in, &why);
+    int r = hone_coder_read_kernel(c->setup.parser, c->setup.task, c->setup.target, w->source, pool,
+                                   &in, &why);
     size_t n = r == 0 ? hone_coder_sites(w->rewrite, &in, sites) : 0, i = 0;
     while (i < n &&
            (strcmp(sites[i].anchor, w->site->anchor) != 0 || sites[i].variant != w->site->variant))

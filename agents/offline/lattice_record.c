@@ -231,7 +231,7 @@ static int features_of(struct work *w, unsigned state, struct hone_err *err)
     const char *source = NULL;
     int r = hone_lattice_source(w->lattice, w->text, state, pool, &source, err);
     if (r == 0)
-        r = hone_coder_read(w->parser, w->lattice->target, source, w->task->name, pool, &in, err);
+        r = hone_coder_read_kernel(w->parser, w->task, w->lattice->target, source, pool, &in, err);
     if (r < 0)
         return hone_wrap(err, "%s, state %u", w->lattice->kernel, state);
     hone_features_of(&in, w->task, NULL, &s->features);

@@ -60,7 +60,9 @@ static bool is_settled(const struct hone_coder_input *in, const struct hone_c_no
         size_t n = hone_c_accesses(in->nest.function, s, all, MAX_ACCESSES);
         for (size_t w = 0; n <= MAX_ACCESSES && w < n; w++)
             for (size_t r = 0; r < n_reads; r++)
-                if (all[w].is_write && (!all[w].root || all[w].root == reads[r].root))
+                if (all[w].is_write &&
+                    (!all[w].root || all[w].root == reads[r].root ||
+                     hone_c_is_moved_beside(in->nest.function, &all[w], &reads[r])))
                     return false;
         for (const struct hone_c_node *x = call; x; x = hone_c_walk(call, x))
             if (x->kind == HONE_C_REF && x->decl && x->decl != a->var &&

@@ -250,11 +250,14 @@ static bool read_terms(const struct hone_coder_input *in, const struct hone_sum_
 }
 
 /* Does one of the two write memory that the other one touches? */
-static bool collide(const struct accesses *a, const struct accesses *b)
+static bool collide(const struct hone_coder_input *in, const struct accesses *a,
+                    const struct accesses *b)
 {
     for (size_t i = 0; i < a->n; i++)
         for (size_t k = 0; k < b->n; k++)
-            if (a->v[i].root == b->v[k].root && (a->v[i].is_write || b->v[k].is_write))
+            if ((a->v[i].is_write || b->v[k].is_write) &&
+                (a->v[i].root == b->v[k].root ||
+                 hone_c_is_moved_beside(in->nest.function, &a->v[i], &b->v[k])))
                 return true;
     return false;
 }
@@ -339,6 +342,9 @@ static bool is_readable(const struct hone_coder_input *in, const struct hone_sum
         if (inner.v[r].is_write || !exists(n, &inner.v[r]))
             return false;
         for (size_t w = 0; w < all.n; w++) {
+            if (all.v[w].is_write &&
+                hone_c_is_moved_beside(in->nest.function, &all.v[w], &inner.v[r]))
+                return false;
             if (!all.v[w].is_write || all.v[w].root != inner.v[r].root)
                 continue;
             if (n->first || is_triangle(n) || !is_other_row(in, n, &inner.v[r], &all.v[w]))
@@ -394,11 +400,11 @@ static bool read_others(const struct hone_coder_input *in, struct hone_sum_nest 
     if (!read_terms(in, n, &terms))
         return false;
     for (size_t o = 0; o < n->n_others; o++) {
-        if (!read_accesses(in, n->others[o], &own) || collide(&own, &terms))
+        if (!read_accesses(in, n->others[o], &own) || collide(in, &own, &terms))
             return false;
         const struct hone_c_node *s = n->body->first;
         for (; s && s != n->sum->node; s = s->next)
-            is_first = is_first && read_accesses(in, s, &front) && !collide(&own, &front);
+            is_first = is_first && read_accesses(in, s, &front) && !collide(in, &own, &front);
         is_first = is_first && s; /* a loop in braces of its own: not looked into */
     }
     n->others_first = is_first;

@@ -125,8 +125,8 @@ static const char *unread_of(const struct hone_search *s, struct hone_pool *pool
     struct hone_err err = {0};
     if (s->state.tree.n_nodes == 0 || !s->parser)
         return NULL;
-    if (hone_coder_read(s->parser, s->target, s->state.tree.nodes[0]->source, s->task->name, pool,
-                        &in, &err) < 0)
+    if (hone_coder_read_kernel(s->parser, s->task, s->target, s->state.tree.nodes[0]->source, pool,
+                               &in, &err) < 0)
         return hone_pool_printf(pool, "the whole baseline, %s", err.message);
     return hone_unread_text(&in);
 }

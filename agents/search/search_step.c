@@ -367,7 +367,7 @@ void hone_search_list_steps(void *search, struct hone_node *node)
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_coder_input in;
     node->is_expanded = true;
-    if (hone_coder_read(s->parser, s->target, node->source, s->task->name, pool, &in, NULL) < 0 &&
+    if (hone_coder_read_kernel(s->parser, s->task, s->target, node->source, pool, &in, NULL) < 0 &&
         hone_coder_blind(s->coder, node->source, pool, &in, NULL) < 0)
         return;
     struct hone_features text;

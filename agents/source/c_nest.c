@@ -495,6 +495,41 @@ static bool may_reach(const struct hone_c_nest *nest, const struct hone_c_access
     return (!a->root || is_set_there(a, loop)) && may_come_from(a->node, root, nest->function, 8);
 }
 
+enum { MAX_STARTS = 8 };
+
+/* Arrays that a pointer starts in which is moved, but never set again; itself, where it is no such
+ * pointer. Adds to n; more than MAX_STARTS are left out. */
+static size_t starts_of(const struct hone_c_node *function, const struct hone_c_node *root,
+                        const struct hone_c_node *ret[MAX_STARTS], size_t n, int depth)
+{
+    size_t before = n;
+    bool is_moved = root->kind == HONE_C_VAR && strchr(root->type, '*') && root->last &&
+                    depth < MAX_STARTS && !is_assigned(function, root) &&
+                    hone_c_strip(root->last)->kind != HONE_C_CALL;
+    for (const struct hone_c_node *r = is_moved ? root->last : NULL; r;
+         r = hone_c_walk(root->last, r))
+        if (r->kind == HONE_C_REF && r->decl && strpbrk(r->decl->type, "*["))
+            n = starts_of(function, r->decl, ret, n, depth + 1);
+    if (n == before && n < MAX_STARTS)
+        ret[n++] = root;
+    return n;
+}
+
+bool hone_c_is_moved_beside(const struct hone_c_node *function, const struct hone_c_access *a,
+                            const struct hone_c_access *b)
+{
+    const struct hone_c_node *of_a[MAX_STARTS], *of_b[MAX_STARTS];
+    if (!a->root || !b->root || a->root == b->root)
+        return false;
+    size_t n = starts_of(function, a->root, of_a, 0, 0),
+           m = starts_of(function, b->root, of_b, 0, 0);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < m; j++)
+            if (of_a[i] == of_b[j])
+                return true;
+    return false;
+}
+
 static bool is_private(const struct hone_c_access *a, const struct hone_c_loop *loop)
 {
     return a->root && hone_c_contains(loop->node->body, a->root) && !is_set_there(a, loop);
@@ -557,6 +592,8 @@ static struct hone_c_obstacle beside(const struct hone_c_nest *nest, const struc
         return stands(HONE_C_SAME_ELEMENT, a[i].node);
     for (size_t j = 0; j < n; j++) {
         if (may_reach(nest, &a[j], a[i].root, loop))
+            return stands(HONE_C_CARRIED_ARRAY, a[j].node);
+        if (hone_c_is_moved_beside(nest->function, &a[i], &a[j]))
             return stands(HONE_C_CARRIED_ARRAY, a[j].node);
         if (j == i || a[j].root != a[i].root)
             continue;

@@ -128,6 +128,10 @@ enum hone_c_stride hone_c_poly_stride(const struct hone_c_poly *poly,
  * are followed to their root. */
 size_t hone_c_accesses(const struct hone_c_node *function, const struct hone_c_node *top,
                        struct hone_c_access *ret, size_t max);
+/* Are both of one array under two names, the one by a pointer that was moved and never set again? By
+ * how far nobody knows. */
+bool hone_c_is_moved_beside(const struct hone_c_node *function, const struct hone_c_access *a,
+                            const struct hone_c_access *b);
 /* Scalars that live outside `loop` and are written in it. False when one of them is not
  * a plain reduction. */
 bool hone_c_reductions(const struct hone_c_loop *loop, struct hone_c_reduction *ret, size_t *ret_n);

@@ -112,7 +112,8 @@ static const struct hone_c_loop *inner_of_swap(const struct hone_coder_input *in
             hone_c_contains(k->node, n->decl))
             return NULL;
     for (size_t i = 0; i < a.n; i++)
-        if (&a.v[i] != out && a.v[i].root == out->root)
+        if (&a.v[i] != out &&
+            (a.v[i].root == out->root || hone_c_is_moved_beside(in->nest.function, &a.v[i], out)))
             return NULL;
     return j;
 }
@@ -153,7 +154,11 @@ static bool is_apart(const struct hone_coder_input *in, const struct hone_c_loop
         return false;
     for (size_t i = 0; i < a.n; i++)
         for (size_t k = 0; k < b.n; k++) {
-            if (a.v[i].root != b.v[k].root || !(a.v[i].is_write || b.v[k].is_write))
+            if (!(a.v[i].is_write || b.v[k].is_write))
+                continue;
+            if (hone_c_is_moved_beside(in->nest.function, &a.v[i], &b.v[k]))
+                return false;
+            if (a.v[i].root != b.v[k].root)
                 continue;
             enum hone_c_stride stride = hone_c_poly_stride(&a.v[i].index, first->var);
             if (!is_same_text(in, a.v[i].node, b.v[k].node) ||

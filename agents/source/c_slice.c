@@ -3,8 +3,10 @@
  *
  * Two subscripts are compared term by term: what only one of them has must be a constant or a
  * counter of an inner loop (is_rest_alike). The loop's own term then says which arithmetic holds: a
- * number (is_apart_by_number) or a row's length (is_apart_by_row). */
+ * number (is_apart_by_number) or a row's length (is_apart_by_row). What both take for granted of
+ * rows is held to the task's public sizes (c_sizes.h). */
 #include "agents/source/c_slice.h"
+#include "agents/source/c_sizes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,11 @@
 struct range { /* of what a subscript adds to the loop's own part */
     int64_t least, most;
     bool is_known;
+};
+
+struct rows {        /* that a subscript starts with, as the loop sees it */
+    bool has_name;   /* of one's length */
+    int64_t divisor; /* of the lengths that are numbers; 0: there are none */
 };
 
 static const struct hone_c_loop *loop_of_var(const struct hone_c_nest *nest,
@@ -134,18 +141,35 @@ static bool is_row_start(const struct hone_c_term *t, const struct hone_c_loop *
     return !is_of_body(t, loop) || t->n_factors > 1 || (span >= 0 && llabs(t->k) > span);
 }
 
+static void note_row(const struct hone_c_term *t, const struct hone_c_loop *loop, struct rows *rows)
+{
+    int64_t a = llabs(t->k), b = rows->divisor;
+    if (!is_of_body(t, loop))
+        return; /* of all iterations */
+    rows->has_name = rows->has_name || t->n_factors > 1;
+    while (b != 0) {
+        int64_t next = a % b;
+        a = b;
+        b = next;
+    }
+    rows->divisor = t->n_factors > 1 ? rows->divisor : a;
+}
+
 /* Of constants and inner counters. */
 static struct range rest_of(const struct hone_c_nest *nest, const struct hone_c_poly *p,
-                            const struct hone_c_loop *loop, int64_t span)
+                            const struct hone_c_loop *loop, int64_t span, struct rows *rows)
 {
     struct range out = {.is_known = true};
     bool is_named = loop->step[0] < '0' || loop->step[0] > '9'; /* else its counter has a range */
     for (size_t i = 0; i < p->n && out.is_known; i++) {
         const struct hone_c_term *t = &p->terms[i];
         struct range counter = {1, 1, true};
-        if (t->n_factors > 0 &&
-            (is_row_start(t, loop, span) || (is_named && is_within_step(nest, p, t, loop))))
+        if (t->n_factors > 0 && is_named && is_within_step(nest, p, t, loop))
             continue;
+        if (t->n_factors > 0 && is_row_start(t, loop, span)) {
+            note_row(t, loop, rows);
+            continue;
+        }
         if (t->n_factors > 0)
             counter = counter_range(nest, t->factors[0].decl);
         out.is_known = counter.is_known;
@@ -155,23 +179,33 @@ static struct range rest_of(const struct hone_c_nest *nest, const struct hone_c_
     return out;
 }
 
+/* Are rows longer than the loop's counter and the rest reach? Of numbers that is seen here. */
+static bool are_rows_granted(const struct rows *rows, const struct range *x, const struct range *y,
+                             int64_t span)
+{
+    int64_t up = llabs(x->most - y->least), down = llabs(y->most - x->least);
+    return rows->has_name || (rows->divisor > 0 && rows->divisor <= span + (up > down ? up : down));
+}
+
 /* k * v + rest, v in steps: rests that lie nearer to each other than a step, or apart by what is no
  * multiple of one, are never the same element of two iterations. */
 static bool is_apart_by_number(const struct hone_c_nest *nest, const struct hone_c_poly *a,
                                const struct hone_c_poly *b, const struct hone_c_loop *loop,
-                               int64_t k)
+                               int64_t k, bool *ret_is_granted)
 {
+    struct rows rows = {.divisor = 0};
     struct range own = counter_range(nest, loop->var);
     int64_t span = own.is_known
                        ? llabs(k) * (own.most - own.least) + llabs(constant_of(a) - constant_of(b))
                        : -1;
-    struct range x = rest_of(nest, a, loop, span), y = rest_of(nest, b, loop, span);
+    struct range x = rest_of(nest, a, loop, span, &rows), y = rest_of(nest, b, loop, span, &rows);
     char *end = NULL;
     int64_t step = strtoll(loop->step, &end, 10);
     step = *end == '\0' && step > 0 ? step : 1; /* by name: at least 1 */
     int64_t stride = llabs(k) * step;
     if (!x.is_known || !y.is_known)
         return false;
+    *ret_is_granted = are_rows_granted(&rows, &x, &y, span);
     if (x.most - y.least < stride && y.most - x.least < stride)
         return true;
     return x.least == x.most && y.least == y.most && (x.least - y.least) % stride != 0;
@@ -257,7 +291,7 @@ static struct ends ends_of(const struct hone_c_nest *nest, const struct hone_c_p
 /* From the least of the one to the most of the other is less than a row, as far as bounds say so:
  * where they are no fixed distance from its length, a row is taken for as long as it looks. */
 static bool is_in_row(const struct ends *low, const struct ends *high,
-                      const struct hone_c_poly *row)
+                      const struct hone_c_poly *row, bool *ret_is_granted)
 {
     struct hone_c_poly width = hone_c_poly_sum(&high->most, &low->least, -1);
     int64_t d = 0, least = 0;
@@ -269,6 +303,7 @@ static bool is_in_row(const struct ends *low, const struct ends *high,
         return d < 0;
     if (!is_less)
         return false;
+    *ret_is_granted = true;
     if (low->is_moved || high->is_moved)
         return true;
     return (!is_number(&low->least, &least) || least >= 0) &&
@@ -276,7 +311,8 @@ static bool is_in_row(const struct ends *low, const struct ends *high,
 }
 
 static bool is_apart_by_row(const struct hone_c_nest *nest, const struct hone_c_poly *a,
-                            const struct hone_c_poly *b, const struct hone_c_loop *loop)
+                            const struct hone_c_poly *b, const struct hone_c_loop *loop,
+                            bool *ret_is_granted)
 {
     struct hone_c_poly row, zero = {.is_known = true};
     struct ends x = ends_of(nest, a, loop), y = ends_of(nest, b, loop);
@@ -284,7 +320,7 @@ static bool is_apart_by_row(const struct hone_c_nest *nest, const struct hone_c_
         return false;
     if (row.n > 0 && row.terms[0].k < 0) /* rows may count down */
         row = hone_c_poly_sum(&zero, &row, -1);
-    return is_in_row(&x, &y, &row) && is_in_row(&y, &x, &row);
+    return is_in_row(&x, &y, &row, ret_is_granted) && is_in_row(&y, &x, &row, ret_is_granted);
 }
 
 bool hone_c_is_same_slice(const struct hone_c_nest *nest, const struct hone_c_poly *a,
@@ -293,7 +329,9 @@ bool hone_c_is_same_slice(const struct hone_c_nest *nest, const struct hone_c_po
     if (!is_rest_alike(nest, a, b, loop) || !is_rest_alike(nest, b, a, loop))
         return false;
     const struct hone_c_term *own = own_term(a, loop);
-    if (own && own->n_factors == 1)
-        return is_apart_by_number(nest, a, b, loop, own->k);
-    return is_apart_by_row(nest, a, b, loop);
+    bool is_granted = false;
+    bool is_apart = own && own->n_factors == 1
+                        ? is_apart_by_number(nest, a, b, loop, own->k, &is_granted)
+                        : is_apart_by_row(nest, a, b, loop, &is_granted);
+    return is_apart && !(is_granted && hone_c_may_meet(nest, a, b, loop));
 }

@@ -4,8 +4,9 @@
  * A subscript is a sum of products (c_nest.h): a part with the loop's counter, parts that no
  * iteration changes, counters of inner loops, a constant. Where the counter's factor is a number,
  * the answer is arithmetic: what is added reaches less far than a step. Where it is a name (a row's
- * length), inner counters whose bounds are a fixed distance from it are held to the row; others are
- * taken to stay in it, as the judge finds out. */
+ * length), inner counters whose bounds are a fixed distance from it are held to the row. Others are
+ * held to it in the task's public sizes; what no size tells is taken for granted, and left to the
+ * judge. */
 #ifndef HONE_AGENTS_C_SLICE_H
 #define HONE_AGENTS_C_SLICE_H
 

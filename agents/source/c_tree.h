@@ -60,6 +60,16 @@ struct hone_c_node {
         *body; /* parts of a for (NULL: absent); body also of functions and while */
 };
 
+struct hone_c_size {
+    const struct hone_c_node *decl; /* a parameter that nothing sets; NULL: a tunable */
+    const char *name;
+    const int64_t *values; /* one for each size */
+};
+struct hone_c_sizes { /* what names stand for in the task's public sizes (c_sizes.h) */
+    const struct hone_c_size *v;
+    size_t n, n_sizes; /* names; sizes, at least one */
+};
+
 struct hone_c_tree {
     enum hone_c_language language;
     const char *source;
@@ -68,6 +78,7 @@ struct hone_c_tree {
     struct hone_pool *pool;
     const uint32_t *lines; /* of a text that was made from another one: for each of its lines the
                               line there, from 1; NULL: as written */
+    const struct hone_c_sizes *sizes; /* NULL: nobody knows */
 };
 
 /* Next node of the subtree of `top` in source order, NULL at the end: for (n = top; n; n =

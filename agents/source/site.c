@@ -12,40 +12,57 @@
 
 #include "agents/source/c_normal.h"
 #include "agents/source/c_plain.h"
+#include "agents/source/c_sizes.h"
 #include "agents/source/cuda_normal.h"
 #include "workspace/base/hash.h"
 #include "workspace/task/target.h"
+#include "workspace/task/task.h"
 
 /* About ten microseconds of plain iterations; a guess for a count that is not known. */
 enum { WORK_FOR_THREADS = 16384, UNKNOWN_COUNT = 32, MAX_NORMAL_STEPS = 16, MAX_PLAIN_STEPS = 32 };
 
-/* lines: where those of the source come from (c_tree.h); NULL: it is as written */
-static int read_text(struct hone_c_parser *parser, const char *target, const char *source,
-                     const uint32_t *lines, const char *function, struct hone_pool *pool,
+struct text {
+    const struct hone_task *task; /* NULL: of none that is known */
+    const char *target, *source, *function;
+    const uint32_t *lines; /* where those of the source come from (c_tree.h); NULL: as written */
+};
+
+static int read_text(struct hone_c_parser *parser, const struct text *text, struct hone_pool *pool,
                      struct hone_coder_input *ret, struct hone_err *err)
 {
+    const char *source = text->source;
     const char *prologue = NULL;
     struct hone_array none = {.n = 0};
     int r = hone_tune_prologue(source, &none, pool, &prologue, err);
     if (r < 0)
         return r;
     struct hone_c_tree *tree = NULL;
-    const struct hone_target_traits *traits = hone_target_traits(target);
+    const struct hone_target_traits *traits = hone_target_traits(text->target);
     bool is_cuda = traits->language == HONE_LANGUAGE_CUDA;
     r = hone_c_parse(parser, is_cuda ? HONE_C_CUDA : HONE_C_PLAIN, source, prologue, pool, &tree,
                      err);
     if (r < 0)
         return r;
-    tree->lines = lines;
-    struct hone_c_node *f = hone_c_function(tree, function);
+    tree->lines = text->lines;
+    struct hone_c_node *f = hone_c_function(tree, text->function);
     if (!f)
         return hone_fail(err, HONE_E_NOT_FOUND, "the source does not define a function '%s'",
-                         function);
-    *ret = (struct hone_coder_input){.tree = tree, .pool = pool, .target = traits->name};
+                         text->function);
+    tree->sizes = hone_c_sizes_of(tree, f, text->task);
+    *ret = (struct hone_coder_input){
+        .tree = tree, .task = text->task, .pool = pool, .target = traits->name};
     ret->orders = hone_pool_alloc(pool, sizeof *ret->orders);
     *ret->orders = NULL;
     hone_c_nest_of(tree, f, &ret->nest);
     return 0;
+}
+
+/* What a step made of a version. */
+static int read_next(struct hone_c_parser *parser, const struct hone_coder_input *in,
+                     const char *source, const uint32_t *lines, struct hone_coder_input *ret)
+{
+    struct text text = {in->task, in->target, source, in->nest.function->name, lines};
+    return read_text(parser, &text, in->pool, ret, NULL);
 }
 
 /* A step that makes a text which is not valid ends it: the form before stands. */
@@ -57,8 +74,7 @@ static const struct hone_coder_input *normal_of(struct hone_c_parser *parser,
     for (int i = 0; i < MAX_NORMAL_STEPS; i++) {
         const char *text = is_cuda ? hone_cuda_normal_step(now) : hone_c_normal_step(now);
         struct hone_coder_input *next = text ? hone_pool_alloc(in->pool, sizeof(*next)) : NULL;
-        if (!next || read_text(parser, in->target, text, NULL, in->nest.function->name, in->pool,
-                               next, NULL) < 0)
+        if (!next || read_next(parser, in, text, NULL, next) < 0)
             break;
         now = next;
     }
@@ -74,8 +90,8 @@ static struct hone_coder_input *plain_step(struct hone_c_parser *parser,
         struct hone_c_edits e;
         hone_c_edits_init(&e, in->tree);
         if (hone_c_plain_steps[i](in, &e) &&
-            read_text(parser, in->target, hone_c_edit_text(&e, 0, in->tree->len),
-                      hone_c_edit_lines(&e), in->nest.function->name, in->pool, next, NULL) == 0)
+            read_next(parser, in, hone_c_edit_text(&e, 0, in->tree->len), hone_c_edit_lines(&e),
+                      next) == 0)
             return next;
     }
     return NULL;
@@ -98,16 +114,31 @@ static void make_plain(struct hone_c_parser *parser, struct hone_coder_input *in
     }
 }
 
-int hone_coder_read(struct hone_c_parser *parser, const char *target, const char *source,
-                    const char *function, struct hone_pool *pool, struct hone_coder_input *ret,
-                    struct hone_err *err)
+static int read_forms(struct hone_c_parser *parser, const struct text *text, struct hone_pool *pool,
+                      struct hone_coder_input *ret, struct hone_err *err)
 {
-    int r = read_text(parser, target, source, NULL, function, pool, ret, err);
+    int r = read_text(parser, text, pool, ret, err);
     if (r == 0 && ret->tree->language == HONE_C_PLAIN)
         make_plain(parser, ret);
     if (r == 0)
         ret->normal = normal_of(parser, ret);
     return r;
+}
+
+int hone_coder_read(struct hone_c_parser *parser, const char *target, const char *source,
+                    const char *function, struct hone_pool *pool, struct hone_coder_input *ret,
+                    struct hone_err *err)
+{
+    struct text text = {.target = target, .source = source, .function = function};
+    return read_forms(parser, &text, pool, ret, err);
+}
+
+int hone_coder_read_kernel(struct hone_c_parser *parser, const struct hone_task *task,
+                           const char *target, const char *source, struct hone_pool *pool,
+                           struct hone_coder_input *ret, struct hone_err *err)
+{
+    struct text text = {.task = task, .target = target, .source = source, .function = task->name};
+    return read_forms(parser, &text, pool, ret, err);
 }
 
 const char *hone_coder_source(const struct hone_coder_input *in)

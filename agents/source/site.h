@@ -2,7 +2,8 @@
 /* A version that was read, places in it, and text that rewrites make from it.
  *
  *     struct hone_coder_input in;
- *     hone_coder_read(parser, "cpu", source, "softmax", pool, &in, err);
+ *     hone_coder_read(parser, "cpu", source, "softmax", pool, &in, err);        any text
+ *     hone_coder_read_kernel(parser, task, "cpu", source, pool, &in, err);      a task's
  *     struct hone_coder_site site = hone_site(node, node->begin, node->end, "loop i at line 7");
  *     hone_coder_locate(&in, &site);
  *
@@ -17,9 +18,12 @@
 
 enum { HONE_CODER_MAX_SITES = 16, HONE_CODER_MAX_PARAMS = 4, HONE_ANCHOR_BYTES = 17 };
 
+struct hone_task; /* workspace/task/task.h */
+
 struct hone_coder_input { /* one parsed version */
     const struct hone_c_tree *tree;
-    struct hone_c_nest nest; /* of the task's function: on cuda the launcher */
+    const struct hone_task *task; /* whose public sizes the tree knows; NULL: it knows none */
+    struct hone_c_nest nest;      /* of the task's function: on cuda the launcher */
     struct hone_pool *pool;
     const char *target;     /* "cpu", "cuda" */
     bool is_blind;          /* the text could not be read: source and length are all there is */
@@ -51,6 +55,10 @@ struct hone_coder_site {
 int hone_coder_read(struct hone_c_parser *parser, const char *target, const char *source,
                     const char *function, struct hone_pool *pool, struct hone_coder_input *ret,
                     struct hone_err *err);
+/* The same of a task's kernel, borrowed with the task: subscripts are held to its public sizes. */
+int hone_coder_read_kernel(struct hone_c_parser *parser, const struct hone_task *task,
+                           const char *target, const char *source, struct hone_pool *pool,
+                           struct hone_coder_input *ret, struct hone_err *err);
 /* The whole text as it was written. */
 const char *hone_coder_source(const struct hone_coder_input *in);
 /* Does the text ask that every operation rounds as it stands there, as packs do whose integers a

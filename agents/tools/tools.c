@@ -80,7 +80,7 @@ int hone_agent_call_init(struct hone_tool_ctx *ctx, const char *task, const char
     if (r == 0 && !commit && !source)
         r = read_naive(ctx, ret, err);
     if (r == 0)
-        r = hone_coder_read(ret->parser, ret->target, ret->source, ret->task->name, ctx->pool,
-                            &ret->input, err);
+        r = hone_coder_read_kernel(ret->parser, ret->task, ret->target, ret->source, ctx->pool,
+                                   &ret->input, err);
     return r;
 }

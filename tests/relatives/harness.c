@@ -12,6 +12,7 @@
 
 #include "agents/rewrites/coder_rules.h"
 #include "tests/relatives/relative.h"
+#include "workspace/task/task.h"
 
 enum { MAX_VERSIONS = 400, MAX_WORDS = 64, N_CALLS = 3 };
 
@@ -23,7 +24,9 @@ struct version {
 struct trial {
     struct hone_pool *pool;
     struct hone_c_parser *parser;
-    const char *name, *function;
+    const char *name;
+    struct hone_task
+        *task; /* what it is to the rules: the function's name and the sizes it is run in */
     const struct relative_how *how;
     struct relative_counts *counts;
     struct version versions[MAX_VERSIONS];
@@ -104,7 +107,7 @@ static void apply_chain(struct trial *t, struct relative *r)
     struct version v = t->versions[1 + relative_random(r, t->n - 1)];
     for (size_t turn = 0; turn < 2; turn++) {
         struct hone_coder_input in;
-        if (hone_coder_read(t->parser, "cpu", v.text, t->function, t->pool, &in, NULL) < 0)
+        if (hone_coder_read_kernel(t->parser, t->task, "cpu", v.text, t->pool, &in, NULL) < 0)
             return;
         size_t from = relative_random(r, hone_n_rewrites);
         for (size_t k = 0; k < hone_n_rewrites; k++) {
@@ -199,6 +202,20 @@ static long size_in(const struct size *sizes, size_t n, size_t which, int call)
     return first[call] + more[call] * rank;
 }
 
+static struct hone_task *task_of(const struct trial *t, const char *function)
+{
+    struct hone_task *task = hone_pool_alloc(t->pool, sizeof(*task));
+    struct size sizes[16];
+    *task = (struct hone_task){.name = function, .n_workloads = N_CALLS};
+    task->n_axes = read_sizes(t, sizes);
+    for (size_t a = 0; a < task->n_axes; a++)
+        for (int call = 0; call < N_CALLS; call++) {
+            task->axes[a].name = sizes[a].name;
+            task->workloads[call].axes[a] = size_in(sizes, task->n_axes, a, call);
+        }
+    return task;
+}
+
 /* A dynamic schedule would ask the library for its turns: here each turn goes to another thread. */
 static const char *fixed_schedule(struct hone_pool *pool, const char *text)
 {
@@ -217,7 +234,7 @@ static void print_version(struct hone_buf *o, struct trial *t, size_t v)
     hone_tune_prologue(text, &none, t->pool, &prologue, NULL);
     hone_tune_parse(text, t->pool, &axes, &where, NULL);
     struct hone_coder_input in;
-    if (hone_coder_read(t->parser, "cpu", text, t->function, t->pool, &in, NULL) == 0)
+    if (hone_coder_read_kernel(t->parser, t->task, "cpu", text, t->pool, &in, NULL) == 0)
         for (const struct hone_c_node *c = (in.written ? in.written : &in)->tree->root->first;
              c && n < 64; c = c->next)
             if (*c->name && ((c->kind == HONE_C_FUNCTION && c->body) || c->kind == HONE_C_VAR))
@@ -286,7 +303,7 @@ static const char *program(struct trial *t)
                     args = HONE_BUF_INIT;
     struct size sizes[16];
     size_t n_sizes = read_sizes(t, sizes);
-    if (hone_coder_read(t->parser, "cpu", t->versions[0].text, t->function, t->pool, &in, NULL) <
+    if (hone_coder_read_kernel(t->parser, t->task, "cpu", t->versions[0].text, t->pool, &in, NULL) <
             0 ||
         !read_arguments(t, in.nest.function, &variables, &arrays, &args))
         return NULL;
@@ -300,7 +317,7 @@ static const char *program(struct trial *t)
         hone_buf_printf(&o, "static long %s;\n", sizes[i].name);
     for (size_t v = 0; v < t->n; v++)
         if (!t->versions[v].is_refused)
-            hone_buf_printf(&o, "static void run_%zu(void)\n{\n%s__%zu(%s);\n}\n", v, t->function,
+            hone_buf_printf(&o, "static void run_%zu(void)\n{\n%s__%zu(%s);\n}\n", v, t->task->name,
                             v, args.data);
     hone_buf_str(&o, "int main(void)\n{\n");
     for (int call = 0; call < N_CALLS; call++) {
@@ -395,14 +412,15 @@ int relative_try(const char *name, const char *source, const char *function,
     struct hone_err err = HONE_ERR_INIT;
     if (hone_c_parser_new(&parser, &err) < 0)
         return -1;
-    *t = (struct trial){.pool = pool, .parser = parser, .name = name, .function = function};
+    *t = (struct trial){.pool = pool, .parser = parser, .name = name};
     t->how = how;
     t->counts = counts;
-    if (hone_coder_read(parser, "cpu", source, function, pool, &in, &err) < 0) {
+    read_head(t, source);
+    t->task = task_of(t, function);
+    if (hone_coder_read_kernel(parser, t->task, "cpu", source, pool, &in, &err) < 0) {
         printf("# %s: %s\n", name, err.message);
         return -1;
     }
-    read_head(t, source);
     add(t, source, "");
     counts->n_relatives++;
     if (how->is_spoiled)

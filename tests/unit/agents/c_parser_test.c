@@ -2,11 +2,14 @@
 /* The parser's tree, index polynomials, reductions, independence of iterations. */
 #include "tests/unit/unit.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agents/source/c_nest.h"
 #include "agents/source/c_parser.h"
 #include "agents/rewrites/coder_rules.h"
+#include "workspace/task/task.h"
 
 static struct hone_c_parser *open_parser(void)
 {
@@ -94,6 +97,18 @@ static const struct shape shapes[] = {
     {"for (int i = 0; i < n; i += 2) { y[i] = x[i]; y[i + 1] = x[i]; }", 1, NULL, NULL},
     {"for (int i = 0; i < n; i += 2) { y[i] = x[i]; y[i + 1] = y[i + 2]; }", 1,
      "an iteration may read what another one writes", NULL},
+    {"float *p = y; p += 3; for (int i = 0; i < n; i++) y[i] = p[i];", 1,
+     "an iteration may read what another one writes", NULL},
+    {"float *p = y; p += 3; for (int i = 0; i < n; i++) p[i] = y[i];", 1,
+     "an iteration may read what another one writes", NULL},
+    {"float *p = y, *q = y + n; p++; q++; for (int i = 0; i < n; i++) p[i] = q[i];", 1,
+     "an iteration may read what another one writes", NULL},
+    {"float *p = n > 4 ? y : (float *)x; p += 3; for (int i = 0; i < n; i++) y[i] = p[i];", 1,
+     "an iteration may read what another one writes", NULL},
+    {"float *p = y; p += 3; for (int i = 0; i < n; i++) p[i] = p[i] + x[i];", 1, NULL, NULL},
+    {"const float *p = x; p += 3; for (int i = 0; i < n; i++) y[i] = p[i] + x[i];", 1, NULL, NULL},
+    {"float b[9], *p = b, *q = y; p++; q++; for (int i = 0; i < n; i++) q[i] = p[i];", 1, NULL,
+     NULL},
 };
 
 static void parse_shape(struct hone_c_parser *p, const struct shape *s, struct hone_pool *pool,
@@ -130,6 +145,240 @@ START_TEST(loops_are_understood)
         ck_assert_uint_eq(n, 1);
         ck_assert_str_eq(r[0].op, shapes[i].op);
     }
+}
+END_TEST
+
+/* What the text alone does not say of rows: in the sizes of a task, the first of which is
+ * N=9 M=9 and 100 for all others, the second what the row says. S is a scalar, 8. */
+static const struct {
+    const char *sizes; /* NULL: there is no task */
+    const char *body;
+    bool is_parallel;
+} sized[] = {
+    /* overlap-add */
+    {"WIN=8 HOP=4",
+     "for (int f = 0; f < N; f++) for (int j = 0; j < WIN; j++) y[f * HOP + j] += 1;", false},
+    {"WIN=8 HOP=8",
+     "for (int f = 0; f < N; f++) for (int j = 0; j < WIN; j++) y[f * HOP + j] += 1;", true},
+    {"WIN=8 HOP=9",
+     "for (int f = 0; f < N; f++) for (int j = 0; j < WIN; j++) y[f * HOP + j] += 1;", true},
+    {NULL, "for (int f = 0; f < N; f++) for (int j = 0; j < WIN; j++) y[f * HOP + j] += 1;", true},
+    {"WIN=8 HOP=4 N=1",
+     "for (int f = 0; f < N; f++) for (int j = 0; j < WIN; j++) y[f * HOP + j] += 1;", true},
+    {"WIN=8 HOP=4 N=1",
+     "for (int f = 0; f <= N; f++) for (int j = 0; j < WIN; j++) y[f * HOP + j] += 1;", false},
+    {"WIN=8 HOP=4",
+     "for (int f = 0; f < idx[0]; f++) for (int j = 0; j < WIN; j++) y[f * HOP + j] += 1;", false},
+    {"WIN=8 HOP=4", /* two elements apart, four frames at once */
+     "for (int f = 0; f < N; f += 2) for (int j = 0; j < WIN; j++) y[f * HOP + j] += 1;", true},
+    {"WIN=8 HOP=4",
+     "for (int f = 0; f < N; f++) { int at = f * HOP; for (int j = 0; j < WIN; j++) y[at + j] += "
+     "1; "
+     "}",
+     false},
+    {"WIN=8 HOP=4",
+     "for (int f = 0; f < N; f++) { float *to = y + f * HOP; for (int j = 0; j < WIN; j++) to[j] "
+     "+= "
+     "1; }",
+     false},
+    {"WIN=8 HOP=4", /* as a sum is turned to lie in memory: j around */
+     "for (int j = 0; j < WIN; j++) for (int f = 0; f < N; f++) y[f * HOP + j] += 1;", false},
+    /* names that are not the axis */
+    {"WIN=8 HOP=4",
+     "HOP = 100; for (int f = 0; f < N; f++) for (int j = 0; j < WIN; j++) y[f * HOP + j] += 1;",
+     true},
+    {"WIN=8 HOP=4",
+     "int hop = idx[0]; for (int f = 0; f < N; f++) for (int j = 0; j < WIN; j++) y[f "
+     "* hop + j] += 1;",
+     true},
+    {"WIN=8 HOP=4",
+     "{ int HOP = idx[0]; for (int f = 0; f < N; f++) for (int j = 0; j < WIN; j++) y[f * "
+     "HOP + j] += 1; }",
+     true},
+    {"WIN=8 HOP=4",
+     "int half = WIN / 2; for (int f = 0; f < N; f++) for (int j = 0; j < half; j++) "
+     "y[f * HOP + j] += 1;",
+     true},
+    {"WIN=8 HOP=4",
+     "int most = WIN - 2; for (int f = 0; f < N; f++) for (int j = 0; j < most; j++) "
+     "y[f * HOP + j] += 1;",
+     false},
+    {"WIN=12 HOP=4",
+     "int half = WIN / 2; for (int f = 0; f < N; f++) for (int j = 0; j < half; j++) "
+     "y[f * HOP + j] += 1;",
+     false},
+    {"WIN=9 HOP=4",
+     "for (int f = 0; f < N; f++) for (int j = 0; j < WIN % 5; j++) y[f * HOP + j] += 1;", true},
+    {"WIN=9 HOP=3",
+     "for (int f = 0; f < N; f++) for (int j = 0; j < WIN % 5; j++) y[f * HOP + j] += 1;", false},
+    /* dilated */
+    {"D=4", "for (int i = 0; i < N; i++) for (int k = 0; k < M; k++) y[i + k * D] += 1;", false},
+    {"D=4 M=0", "for (int i = 0; i < N; i++) for (int k = 0; k < M; k++) y[i + k * D] += 1;", true},
+    {"D=4 N=0", "for (int i = 0; i < N; i++) for (int k = 0; k < M; k++) y[i + k * D] += 1;", true},
+    {"D=9", "for (int i = 0; i < N; i++) for (int k = 0; k < M; k++) y[i + k * D] += 1;", true},
+    {NULL, "for (int i = 0; i < N; i++) for (int k = 0; k < M; k++) y[i + k * D] += 1;", true},
+    {"D=4", "for (int k = 0; k < M; k++) for (int i = 0; i < N; i++) y[i + k * D] += 1;", false},
+    {"D=9", "for (int k = 0; k < M; k++) for (int i = 0; i < N; i++) y[i + k * D] += 1;", true},
+    {"D=18",
+     "for (int i = 0; i < N; i++) for (int k = 0; k < M; k++) y[2 * i + k * D] = y[2 * i + 3 "
+     "+ k * D];",
+     true},
+    {"D=17",
+     "for (int i = 0; i < N; i++) for (int k = 0; k < M; k++) y[2 * i + k * D] = y[2 * i + 3 "
+     "+ k * D];",
+     false},
+    /* rows with a pitch */
+    {"LDA=9", "for (int i = 0; i < N; i++) for (int j = 0; j < M; j++) y[i * LDA + j] = 1;", true},
+    {"LDA=8", "for (int i = 0; i < N; i++) for (int j = 0; j < M; j++) y[i * LDA + j] = 1;", false},
+    {"LDA=9", "for (int j = 0; j < M; j++) for (int i = 0; i < N; i++) y[i * LDA + j] = 1;", true},
+    {"LDA=8", "for (int j = 0; j < M; j++) for (int i = 0; i < N; i++) y[i * LDA + j] = 1;", false},
+    {"LDA=8", "for (int i = 0; i < N; i++) for (int j = 1; j < M; j++) y[i * LDA + j] = 1;", true},
+    {"LDA=9",
+     "for (int i = 0; i < N; i++) for (int j = 0; j < M; j++) y[i * LDA + j] = y[i * LDA + j "
+     "+ 1];",
+     false},
+    {"LDA=10",
+     "for (int i = 0; i < N; i++) for (int j = 0; j < M; j++) y[i * LDA + j] = y[i * LDA + "
+     "j + 1];",
+     true},
+    {"LDA=9", "for (int i = 0; i < N; i++) for (int j = M - 1; j >= 0; j--) y[i * LDA + j] = 1;",
+     true},
+    {"LDA=8", "for (int i = 0; i < N; i++) for (int j = M - 1; j >= 0; j--) y[i * LDA + j] = 1;",
+     false},
+    {"LDA=8", "for (int i = 0; i < N; i++) for (int j = M - 1; j > 0; j--) y[i * LDA + j] = 1;",
+     true},
+    {"M=8", "for (int i = 0; i < N; i++) for (int j = 0; j < LDA - 92; j++) y[i * S + j] = 1;",
+     true},
+    {"M=9", "for (int i = 0; i < N; i++) for (int j = 0; j < LDA - 91; j++) y[i * S + j] = 1;",
+     false},
+    /* batches and triangles */
+    {"LDA=9",
+     "for (int b = 0; b < D; b++) for (int i = 0; i < N; i++) for (int j = 0; j < M; j++) "
+     "y[b * N * LDA + i * LDA + j] = 1;",
+     true},
+    {"LDA=8",
+     "for (int b = 0; b < D; b++) for (int i = 0; i < N; i++) for (int j = 0; j < M; j++) "
+     "y[b * N * LDA + i * LDA + j] = 1;",
+     false},
+    {"LDA=9", "for (int i = 0; i < N; i++) for (int j = 0; j <= i; j++) y[i * LDA + j] = 1;", true},
+    {"LDA=8", "for (int i = 0; i < N; i++) for (int j = 0; j <= i; j++) y[i * LDA + j] = 1;",
+     false},
+    {"LDA=9", "for (int i = 0; i < N; i++) for (int j = i; j < N; j++) y[i * LDA + j - i] = 1;",
+     true},
+    {"D=2 LDA=5", /* a band: five elements of each row */
+     "for (int i = 0; i < N; i++) for (int j = (i - D > 0 ? i - D : 0); j < (i + D + 1 < N ? i + D "
+     "+ "
+     "1 : N); j++) y[i * LDA + j - i + D] = 1;",
+     true},
+    {"D=2 LDA=4",
+     "for (int i = 0; i < N; i++) for (int j = (i - D > 0 ? i - D : 0); j < (i + D + 1 < N ? i + D "
+     "+ "
+     "1 : N); j++) y[i * LDA + j - i + D] = 1;",
+     false},
+    /* tiles */
+    {"LDA=9",
+     "for (int i = 0; i < N; i++) for (int jj = 0; jj < M; jj += 4) for (int j = jj; j < (jj "
+     "+ 4 < M ? jj + 4 : M); j++) y[i * LDA + j] = 1;",
+     true},
+    {"LDA=8",
+     "for (int i = 0; i < N; i++) for (int jj = 0; jj < M; jj += 4) for (int j = jj; j < (jj "
+     "+ 4 < M ? jj + 4 : M); j++) y[i * LDA + j] = 1;",
+     false},
+    {"LDA=8",
+     "for (int i = 0; i < N; i++) for (int jj = 0; jj < M / 4 * 4; jj += 4) for (int j = jj; "
+     "j < jj + 4; j++) y[i * LDA + j] = 1;",
+     true},
+    {"LDA=7",
+     "for (int i = 0; i < N; i++) for (int jj = 0; jj < M / 4 * 4; jj += 4) for (int j = jj; "
+     "j < jj + 4; j++) y[i * LDA + j] = 1;",
+     false},
+    {"LDA=8",
+     "for (int i = 0; i < N; i++) for (int jj = 0; jj < M / TILE * TILE; jj += TILE) for "
+     "(int j = jj; j < jj + TILE; j++) y[i * LDA + j] = 1;",
+     true},
+    {"LDA=7",
+     "for (int i = 0; i < N; i++) for (int jj = 0; jj < M / TILE * TILE; jj += TILE) for "
+     "(int j = jj; j < jj + TILE; j++) y[i * LDA + j] = 1;",
+     false},
+    {"LDA=12 M=11",
+     "for (int i = 0; i < N; i++) for (int jj = 0; jj < M; jj += 4) for (int j = 0; j < jj + 4; "
+     "j++) y[i * LDA + j] = 1;",
+     true},
+    {"LDA=11 M=11",
+     "for (int i = 0; i < N; i++) for (int jj = 0; jj < M; jj += 4) for (int j = 0; j < jj + 4; "
+     "j++) y[i * LDA + j] = 1;",
+     false},
+    /* planes that are no longer than all rows, and whole rows apart */
+    {"D=16 LDA=48 WIN=4",
+     "for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) for (int l = 0; l < WIN; l++) y[i + "
+     "j * D + l * LDA] = 1;",
+     true},
+    {"D=16 LDA=44 WIN=4",
+     "for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) for (int l = 0; l < WIN; l++) y[i + "
+     "j * D + l * LDA] = 1;",
+     false},
+    /* numbers alone: a row's start, and more than one counter beside it */
+    {NULL,
+     "for (int i = 0; i < 4; i++) for (int j = 0; j < N; j++) for (int k = 0; k < 4; k++) y[13 "
+     "* j + 4 * i + k] += 1;",
+     false},
+    {NULL,
+     "for (int i = 0; i < 4; i++) for (int j = 0; j < N; j++) for (int k = 0; k < 4; k++) y[16 "
+     "* j + 4 * i + k] += 1;",
+     true},
+    {NULL,
+     "for (int i = 0; i < 4; i++) for (int j = 0; j < 2; j++) for (int k = 0; k < 4; k++) for "
+     "(int l = 0; l < N; l++) y[37 * l + 17 * j + 4 * i + k] += 1;",
+     true},
+    {NULL,
+     "for (int i = 0; i < 5; i++) for (int l = 0; l < N; l++) for (int j = 0; j < N; j++) y[100 "
+     "* l + 13 * j + i] += 1;",
+     true}, /* j up to two is well */
+};
+
+static void parse_sized(struct hone_c_parser *p, size_t row, struct hone_pool *pool,
+                        struct hone_coder_input *ret)
+{
+    static const char *const names[] = {"N", "M", "WIN", "HOP", "D", "LDA"};
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_task *task = hone_pool_alloc(pool, sizeof(*task));
+    const char *text = hone_pool_printf(pool,
+                                        "#pragma hone tune(TILE: 4, 8)\nvoid k(const float *x, "
+                                        "const int *idx, float *y, int N, int "
+                                        "M, int WIN, int HOP, int D, int LDA, int S)\n{\n%s\n}\n",
+                                        sized[row].body);
+    *task = (struct hone_task){.name = "k", .n_axes = HONE_COUNTOF(names), .n_workloads = 2};
+    task->n_scalars = 1;
+    task->scalars[0] = (struct hone_scalar){.name = "S", .dtype = HONE_DTYPE_I64, .value = 8};
+    for (size_t a = 0; a < task->n_axes; a++) {
+        const char *at = sized[row].sizes ? strstr(sized[row].sizes, names[a]) : NULL;
+        while (at && at != sized[row].sizes && at[-1] != ' ')
+            at = strstr(at + 1, names[a]);
+        task->axes[a].name = names[a];
+        task->workloads[0].axes[a] = task->workloads[1].axes[a] = a < 2 ? 9 : 100;
+        if (at)
+            task->workloads[1].axes[a] = atoi(at + strlen(names[a]) + 1);
+    }
+    int r = sized[row].sizes ? hone_coder_read_kernel(p, task, "cpu", text, pool, ret, &err)
+                             : hone_coder_read(p, "cpu", text, "k", pool, ret, &err);
+    ck_assert_msg(r == 0, "%s: %s", sized[row].body, err.message);
+}
+
+START_TEST(rows_are_held_to_sizes)
+{
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *p = open_parser();
+    size_t n_wrong = 0;
+    for (size_t i = 0; i < HONE_COUNTOF(sized); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_coder_input in;
+        const char *why = "";
+        parse_sized(p, i, pool, &in);
+        if (hone_c_is_parallel(&in.nest, &in.nest.loops[0], &why) == sized[i].is_parallel)
+            continue;
+        n_wrong++;
+        printf("# %s: %s: %s\n", sized[i].sizes ? sized[i].sizes : "no sizes", sized[i].body, why);
+    }
+    ck_assert_uint_eq(n_wrong, 0);
 }
 END_TEST
 
@@ -228,5 +477,5 @@ START_TEST(layout_does_not_count)
 }
 END_TEST
 
-UNIT_MAIN("c_parser", loops_are_understood, strides_are_computed, bad_sources_are_refused,
-          layout_does_not_count)
+UNIT_MAIN("c_parser", loops_are_understood, rows_are_held_to_sizes, strides_are_computed,
+          bad_sources_are_refused, layout_does_not_count)
