@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "tools/best_known.h"
+#include "tools/best_measurement.h"
 #include "tools/evaluate_text.h"
 #include "workspace/base/text.h"
 #include "tools/format/next_text.h"
@@ -391,6 +392,20 @@ static struct hone_json *claimable_of(const struct hone_report *report, struct h
     return json;
 }
 
+const char *hone_kernel_refuted(struct hone_tool_ctx *ctx, const struct hone_evaluation *evaluation,
+                                const char *summary)
+{
+    const struct hone_report *report = &evaluation->report;
+    const char *wrong = hone_is_refutation(report->verdict, report->reason)
+                            ? NULL
+                            : hone_refutation_of(hone_workspace_history(ctx->app->ws),
+                                                 evaluation->commit, ctx->pool);
+
+    return wrong != NULL && strstr(summary, wrong) == NULL
+               ? hone_pool_printf(ctx->pool, "%s; %s", wrong, summary)
+               : summary;
+}
+
 void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *evaluation,
                       struct hone_kernel_out *out)
 {
@@ -401,7 +416,8 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
     out->head.verdict = hone_verdict_name(report->verdict);
     out->head.reason = hone_reason_name(report->reason);
     out->head.error_class = hone_reason_row(report->reason)->error_class;
-    out->head.summary = hone_evaluation_summary(report, ctx->pool);
+    out->head.summary =
+        hone_kernel_refuted(ctx, evaluation, hone_evaluation_summary(report, ctx->pool));
     out->head.next = hone_next_text(report, ctx->pool);
     out->head.commit = evaluation->commit;
     out->head.evaluation = evaluation->id;
@@ -591,13 +607,13 @@ static struct share halved(struct share share)
     share.diagnostics = share.diagnostics > 1 ? share.diagnostics / 2 : 1;
     share.checks = share.checks > 1 ? share.checks / 2 : 1;
     share.bottlenecks = share.bottlenecks > 1 ? share.bottlenecks / 2 : 1;
-    share.workloads /= 2;
+    share.workloads = share.kernels > 0 ? share.workloads : share.workloads / 2; /* they go last */
     share.counters /= 2;
     share.remarks /= 2;
     share.points = share.points > 1 ? share.points / 2 : 1;
     share.warnings /= 2;
-    share.kernels /= 2;
-    share.plans /= 2;
+    share.kernels /= 4;
+    share.plans /= 4;
     share.review = share.review > 1 ? share.review / 2 : 1;
     share.log = share.log > 200 ? share.log / 2 : 0;
     share.output = share.output > 200 ? share.output / 2 : share.output;

@@ -25,7 +25,8 @@ static void say_what_is_timed(struct hone_tool_ctx *ctx, const struct hone_repor
 {
     if (report->profile != NULL && report->profile->timed != NULL)
         out->head.summary = hone_pool_printf(
-            ctx->pool, "%s; call_ns is of %s; an evaluation's: medians, fresh inputs, all sizes",
+            ctx->pool,
+            "%s; call_ns is of %s; an evaluation's times: medians, fresh inputs, all sizes",
             out->head.summary, hone_plain_line(ctx->pool, report->profile->timed, 120));
 }
 
@@ -109,6 +110,7 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
         add_parent(parent, out);
     say_what_limits(ctx, out);
     say_what_is_timed(ctx, &evaluation.report, out);
+    out->head.summary = hone_kernel_refuted(ctx, &evaluation, out->head.summary);
     hone_kernel_fit(ctx, hone_tool_kernel_profile.out, hone_tool_kernel_profile.n_out, in->detail,
                     out);
     return 0;

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/best_measurement.h"
 #include "tools/evaluate_text.h"
 #include "tools/format/options.h"
 #include "workspace/base/text.h"
@@ -162,6 +163,20 @@ static const char *table_text(const struct hone_array *points, struct hone_pool 
     return text;
 }
 
+/* A source that is wrong as it stands is not swept: settings of it would have figures. */
+static int check_default(struct hone_tool_ctx *ctx, const struct hone_evaluation_request *req,
+                         struct hone_evaluation *ret, bool *ret_is_wrong, struct hone_err *err)
+{
+    struct hone_evaluation_request check = *req;
+
+    check.stages = "build,smoke";
+    check.time_parent = false;
+    check.no_commit = true;
+    int rc = hone_evaluate(ctx, &check, ret, err);
+    *ret_is_wrong = rc == 0 && hone_is_refutation(ret->report.verdict, ret->report.reason);
+    return rc;
+}
+
 /* The winner's own evaluation: its values first in the pragma, its options, the sweep's table in
  * the body. */
 static int evaluate_winner(struct hone_tool_ctx *ctx, const struct hone_kernel_in *in,
@@ -199,12 +214,14 @@ static int evaluate_winner(struct hone_tool_ctx *ctx, const struct hone_kernel_i
 
 static int sweep_points(struct hone_tool_ctx *ctx, const struct hone_kernel_in *in,
                         const struct hone_evaluation_request *base, struct hone_evaluation *ret,
-                        struct hone_err *err)
+                        bool *ret_is_wrong, struct hone_err *err)
 {
     struct hone_evaluation_request req = *base;
     int rc = make_points(ctx, in, base, &req.points, err);
 
-    if (rc < 0)
+    if (rc == 0)
+        rc = check_default(ctx, base, ret, ret_is_wrong, err);
+    if (rc < 0 || *ret_is_wrong)
         return rc;
     hone_tool_progress(ctx, 0, (double)req.points.n, "sweeping %zu settings", req.points.n);
     req.tier = HONE_TIER_SCREEN;
@@ -278,18 +295,20 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     struct hone_kernel_out *out = result;
     struct hone_array table;
     const struct hone_point_report *points;
+    bool is_wrong = false;
     int rc = hone_kernel_call_init(ctx, in, &call, err);
 
     if (rc == 0)
         rc = hone_kernel_need_source(&call, err);
     if (rc == 0)
-        rc = sweep_points(ctx, in, &call.request, &sweep, err);
+        rc = sweep_points(ctx, in, &call.request, &sweep, &is_wrong, err);
     if (rc < 0)
         return rc;
     table = hone_points_by_time(&sweep.report.points, ctx->pool);
     points = sweep.report.points.v;
     points += hone_max_i64(sweep.report.best_point, 0);
-    if (sweep.report.best_point < 0) { /* no setting worked: the sweep's report says why */
+    if (is_wrong ||
+        sweep.report.best_point < 0) { /* no setting worked: the sweep's report says why */
         hone_kernel_fill(ctx, &sweep, out);
     } else if (is_parent_again(ctx, &call.request, points)) {
         hone_kernel_fill(ctx, &sweep, out);

@@ -129,7 +129,7 @@ static void fit(struct hone_tool_ctx *ctx, const char *detail, struct show_out *
 static const char start_cpu[] =
     "Write a C file that defines the signature; OpenMP, vector extensions and intrinsics are "
     "welcome; pass it to kernel_evaluate as source. hone://docs/contents lists the kinds of "
-    "inputs that it has to get right.";
+    "inputs that it has to get right, hone://docs/tasks explains tolerance and policy.";
 static const char tunables[] =
     "`#pragma hone tune(TILE: 8, 16)` defines the macro TILE as 8; kernel_tune tries the others.";
 
@@ -139,21 +139,22 @@ static const char *build_of(const char *target, struct hone_pool *pool)
     const char *text = "gcc";
     if (hone_target_traits(target)->language == HONE_LANGUAGE_CUDA)
         return hone_pool_printf(pool,
-                                "NVRTC for the device at hand, the launcher's host part by g++; "
-                                "flags adds options. %s",
+                                "NVRTC for the device at hand with the instructions of its own "
+                                "architecture (sm_90a on an sm_90), the launcher's host part by "
+                                "g++; its launches are recorded, not run. flags adds options. %s",
                                 tunables);
     for (size_t i = 0; options[i] != NULL; i++)
         text = hone_pool_printf(pool, "%s %s", text, options[i]);
     return hone_pool_printf(pool,
                             "%s; no fast-math unless flags adds it. OpenMP gets every core, or "
-                            "n_threads. %s",
+                            "n_threads: one less is often steadier. %s",
                             text, tunables);
 }
 
 static const char start_cuda[] =
     "Write a CUDA file whose extern \"C\" launcher has the signature and launches on the given "
     "stream; pass it to kernel_evaluate as source with target cuda. hone://docs/contents lists the "
-    "kinds of inputs that it has to get right.";
+    "kinds of inputs that it has to get right, hone://docs/tasks explains tolerance and policy.";
 
 static void free_json(void *json)
 {

@@ -276,7 +276,7 @@ static void fill(struct hone_tool_ctx *ctx, const struct propose_in *in,
     bool is_named = is_any_named(actions, n);
     if (in->all || !is_named)
         out->steps.n += by_hand(call->target, &features, worst, !is_named, ctx->pool,
-                                steps + out->steps.n, in->all ? MAX_BY_HAND : (size_t)in->max);
+                                steps + out->steps.n, (size_t)hone_min_i64(in->max, MAX_BY_HAND));
     const char *unread = hone_unread_text(&call->input);
     out->steps.v = steps;
     fill_findings(findings, n_findings, ctx->pool, &out->bottlenecks);

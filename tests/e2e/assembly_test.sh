@@ -47,7 +47,7 @@ END
 compile sum cpu "$ROOT/sum.c" ''
 lacks "nothing unless it is asked for" '"assembly'
 compile sum cpu "$ROOT/sum.c" ',"assembly":"asm"'
-says "asm of the function with the loop" '"verdict":"built"' '"assembly_of":"part"' 'part:\n' '# candidate.c:7: s += X[i];\n  ' '"assembly_note":"also there, by argument kernel: sum"'
+says "asm of the function with the loop" '"verdict":"built"' '"assembly_of":"part"' 'part:\n' '# candidate.c:7: s += X[i];\n  ' 'also there, by argument kernel: sum"'
 compile sum cpu "$ROOT/sum.c" ',"assembly":"asm","kernel":"sum"'
 says "asm of the named function" '"assembly_of":"sum"' '# candidate.c:12: *S = part(X, N); /* the call */\n  '
 compile sum cpu "$ROOT/sum.c" ',"assembly":"asm","kernel":"sums"'
@@ -75,6 +75,9 @@ says "the end of a long text is counted" '"assembly_of":"sum"' ' lines more\n'
 size=$(wc -c <"$ROOT/answer")
 [ "$size" -gt 40000 ] && [ "$size" -le 60100 ]
 ok $? "the rest is shown" "$size bytes"
+compile sum cpu "$ROOT/long.c" ',"assembly":"asm","kernel":"sum:3990"'
+says "and a line of it by its number" '# candidate.c:3990: v[0] = 3989;' 'instructions before are left out; kernel \"sum:LINE\" shows'
+lacks "without what stands before" 'v[0] = 3988;'
 
 cat >"$ROOT/copy.cu" <<'END'
 template <int N> __global__ void copy(const float *in, float *out, int64_t n)

@@ -98,10 +98,17 @@ static const char *after_load(const struct hone_report *report, struct hone_pool
 const char *hone_next_text(const struct hone_report *report, struct hone_pool *pool)
 {
     const struct hone_ratio *ratio = hone_report_ratio(report, "baseline");
+    const struct hone_ratio *parent = hone_report_ratio(report, "parent");
     bool is_inconclusive = report->verdict == HONE_VERDICT_INCONCLUSIVE &&
                            report->reason != HONE_REASON_REGRESSION &&
                            report->reason != HONE_REASON_TOO_SHORT;
 
+    if (hone_report_is_claimable(report) && parent != NULL && parent->high < 1)
+        return hone_pool_printf(
+            pool,
+            "The parent was faster in this run (this one: %.3g of it): undo the "
+            "step, or confirm the parent. This figure may be claimed.",
+            parent->ratio);
     if (hone_report_is_claimable(report))
         return "kernel_profile to find the next limit; this figure may be claimed.";
     if ((is_inconclusive || hone_report_is_claim(report)) && is_disturbed(report))

@@ -57,11 +57,11 @@ const char *const hone_tier_choices[] = {
     ROW(REGRESSION, "regression", INCONCLUSIVE, "", false, "Faster on the whole, but one workload fell below 0.97 times.", \
         "Look at the workload with the worst ratio and keep the old path for it.") \
     ROW(WRONG_VALUE, "wrong_value", INCORRECT, "mismatch", true, "An output differs from the reference beyond the tolerance.", \
-        "Read the first wrong element in checks[].detail; check tails and index arithmetic.") \
+        "Read the first wrong element in checks[].detail: with plain content check tails and index arithmetic, with another its magnitudes, ties or zeros.") \
     ROW(UNWRITTEN, "unwritten", INCORRECT, "mismatch", true, "Some output elements were never written.", \
         "Cover the tail: sizes need not be multiples of your tile.") \
     ROW(NONFINITE, "nonfinite", INCORRECT, "nan", true, "An output is NaN or infinite where the reference is not.", \
-        "Look for overflow, division by zero and uninitialised accumulators.") \
+        "Look at the content in checks[].detail: overflow at its magnitudes, infinity less infinity, division by zero, uninitialised accumulators.") \
     ROW(INPUT_CHANGED, "input_changed", INCORRECT, "mismatch", true, "The kernel wrote to one of its inputs.", \
         "Copy what you need to change into memory of your own.") \
     ROW(OUT_OF_BOUNDS, "out_of_bounds", INCORRECT, "illegal_access", true, "The kernel wrote outside its outputs.", \

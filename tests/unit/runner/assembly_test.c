@@ -159,6 +159,47 @@ START_TEST(the_named_one)
 }
 END_TEST
 
+/* Sixty instructions of line 1, a loop of line 2, ten of line 3. */
+static char *looped_text(void)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
+    hone_buf_str(&out, ".text._Z5smallv:\n\t//## File \"/work/k.cu\", line 1\n");
+    for (int i = 0; i < 120; i++)
+        hone_buf_printf(&out, "/*0*/ FRONT%d ;\n", i);
+    hone_buf_str(&out, ".L_x_1:\n\t//## File \"/work/k.cu\", line 2\n/*0*/ BODY ;\n"
+                       "/*0*/ @P1 BRA `(.L_x_1) ;\n\t//## File \"/work/k.cu\", line 3\n");
+    for (int i = 0; i < 10; i++)
+        hone_buf_printf(&out, "/*0*/ BACK%d ;\n", i);
+    return hone_buf_steal(&out);
+}
+
+START_TEST(from_the_heaviest_loop_or_a_line)
+{
+    static const struct {
+        const char *wanted, *first, *not, *note;
+    } cases[] = {
+        {NULL, "FRONT80 ;", "FRONT79 ;",
+         "80 instructions before are left out; kernel \"small:LINE\""},
+        {"small:3", "BACK0 ;", "BODY ;", "122 instructions before"},
+        {":2", "BODY ;", "FRONT119 ;", "120 instructions before"},
+        {"small:1", "FRONT0 ;", NULL, NULL},
+    };
+    HONE_AUTOFREE char *text = looped_text();
+    for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_assembly_request req = request("sass", text);
+        req.n_names = 1;
+        req.wanted = cases[i].wanted;
+        struct hone_build_report got = answer(&req, pool);
+        ck_assert_ptr_nonnull(got.assembly);
+        ck_assert_msg(strstr(got.assembly, cases[i].first) != NULL, "%s", got.assembly);
+        ck_assert(!cases[i].not || !strstr(got.assembly, cases[i].not ));
+        ck_assert_msg(!cases[i].note || strstr(got.assembly_note, cases[i].note), "%s",
+                      got.assembly_note);
+    }
+}
+END_TEST
+
 /* A function whose text is made of lines of 9 bytes and comes to `bytes`. */
 static char *long_text(size_t bytes)
 {
@@ -259,5 +300,5 @@ START_TEST(any_text_is_survived)
 }
 END_TEST
 
-UNIT_MAIN("assembly", one_kernel_by_line, the_named_one, at_the_limit_and_above, text_is_made_safe,
-          any_text_is_survived)
+UNIT_MAIN("assembly", one_kernel_by_line, the_named_one, from_the_heaviest_loop_or_a_line,
+          at_the_limit_and_above, text_is_made_safe, any_text_is_survived)

@@ -233,6 +233,9 @@ START_TEST(facts_without_counters_decide)
     ck_assert_uint_eq(found.n, 1);
     ck_assert_str_eq(found.found[0].class_name, "near_roof");
     ck_assert_uint_eq(found.undecided.n, 0);
+    f.derived.time_over_roof = 0.55; /* the roof is of slower units than the kernel's */
+    found = find(&f, pool);
+    ck_assert_str_eq(found.found[0].class_name, "parallelism_bound");
     hone_pool_free(pool);
 }
 END_TEST

@@ -148,6 +148,20 @@ static struct hone_json *answer(struct bench *b, const struct made *m, const cha
     return hone_fields_encode(&out, tool->out, tool->n_out);
 }
 
+START_TEST(a_faster_parent_comes_first)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct made m;
+    make(&m, HONE_TIER_CONFIRM, HONE_REASON_FASTER, 0, 1);
+    struct hone_ratio ratios[] = {
+        m.ratio, {.against = "parent", .ratio = 0.915, .low = 0.907, .high = 0.925}};
+    m.report.ratios = (struct hone_array){.v = ratios, .n = 2};
+    ck_assert_ptr_nonnull(strstr(hone_next_text(&m.report, pool), "this one: 0.915 of it"));
+    ratios[1].high = 1.01;
+    ck_assert_ptr_nonnull(strstr(hone_next_text(&m.report, pool), "kernel_profile"));
+}
+END_TEST
+
 /* However little room there is: whether the figure may be claimed, and what it rests on. */
 START_TEST(short_answers_keep_what_must_be_said)
 {
@@ -227,6 +241,6 @@ START_TEST(short_answers_name_every_kernel)
 }
 END_TEST
 
-UNIT_MAIN("next", load_names_an_act, a_doubt_names_a_call_and_a_budget,
+UNIT_MAIN("next", load_names_an_act, a_faster_parent_comes_first, a_doubt_names_a_call_and_a_budget,
           short_answers_keep_what_must_be_said, short_answers_keep_the_first_failure,
           short_answers_name_every_kernel)

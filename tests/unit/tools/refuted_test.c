@@ -85,6 +85,11 @@ START_TEST(faster_then_wrong)
     verify(&b);
     is_listed_wrong(&b, commit, "out_of_bounds");
     is_exported_as_wrong(&b, commit);
+    /* another tool whose check passes says it first */
+    says(&b, FASTER);
+    r = bench_ok(&b, "kernel_profile", "{\"task\":\"sum\",\"source\":\"" SOURCE "\"}");
+    ck_assert_msg(strncmp(text_of(r, "summary"), "found wrong: out_of_bounds", 26) == 0, "%s",
+                  text_of(r, "summary"));
     /* the answer of before is not given without it, nor is a new one */
     says(&b, FASTER);
     r = confirm(&b, "");

@@ -40,4 +40,18 @@ START_TEST(a_sweep_is_shown_whole)
 }
 END_TEST
 
-UNIT_MAIN("sweep", a_sweep_is_shown_whole)
+START_TEST(a_wrong_source_is_not_swept)
+{
+    struct bench b;
+    bench_open(&b, "{\"match\":\"BAD\",\"reason\":\"wrong_value\"}\n");
+    bool is_error;
+    const struct hone_json *r = bench_call(
+        &b, "kernel_tune",
+        args(&b, "/* BAD */\\n#pragma hone tune(A: 1, 2, 3, 4)\\nvoid f(void) {}", ""), &is_error);
+    ck_assert_str_eq(text_of(r, "reason"), "wrong_value");
+    ck_assert_str_eq(text_of(r, "sweep"), "");
+    bench_close(&b);
+}
+END_TEST
+
+UNIT_MAIN("sweep", a_sweep_is_shown_whole, a_wrong_source_is_not_swept)

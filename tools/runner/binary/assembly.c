@@ -18,6 +18,7 @@
 #define LOOP_WEIGHT  9  /* added for each loop around an instruction */
 #define BASE_BYTES   512
 #define NUMBER_BYTES 20
+#define PROLOGUE     40 /* so many instructions in front of the heaviest loop are shown with it */
 
 enum kind { KIND_DROPPED, KIND_SOURCE, KIND_LABEL, KIND_INSTRUCTION, KIND_TEXT };
 
@@ -34,6 +35,8 @@ struct function {
     struct span name, body; /* body: from the line that begins it */
     double weight;
     size_t n_instructions;
+    size_t loop,
+        loop_end; /* instructions: the largest loop with none inside; equal: there is none */
 };
 
 struct label {
@@ -293,6 +296,17 @@ static struct span label_in(const struct reader *reader, struct span text)
     return found;
 }
 
+/* Inner loops end before those around them. */
+static void note_loop(struct function *function, size_t first, size_t end)
+{
+    bool is_around = first <= function->loop && function->loop_end <= end;
+    bool has_one = function->loop_end > function->loop;
+    if (has_one && (is_around || end - first <= function->loop_end - function->loop))
+        return;
+    function->loop = first;
+    function->loop_end = end;
+}
+
 static void weigh(struct reader *reader, const struct line *line, struct function *function)
 {
     size_t now = function->n_instructions;
@@ -310,8 +324,10 @@ static void weigh(struct reader *reader, const struct line *line, struct functio
         if ((size_t)(label->name.end - label->name.at) != n ||
             memcmp(label->name.at, name.at, n) != 0)
             continue;
-        if (label->at < now) /* a branch to itself is padding */
+        if (label->at < now) { /* a branch to itself is padding */
             function->weight += LOOP_WEIGHT * (double)(now - label->at + 1);
+            note_loop(function, label->at, now + 1);
+        }
         return;
     }
 }
@@ -362,6 +378,20 @@ static const char *pretty_of(const struct reader *reader, const struct function 
                                                 (size_t)(function->name.end - function->name.at));
 }
 
+/* Of "NAME:LINE" the line; 0: none. The name without it goes to *ret_name, "" as NULL. */
+static int64_t line_of(const struct reader *reader, const char **ret_name)
+{
+    const char *wanted = reader->req->wanted, *colon = wanted ? strrchr(wanted, ':') : NULL;
+    char *end = NULL;
+    long long line =
+        colon != NULL && colon[1] >= '0' && colon[1] <= '9' ? strtoll(colon + 1, &end, 10) : 0;
+    bool is_line = end != NULL && *end == '\0' && line > 0;
+    *ret_name = !is_line         ? wanted
+                : colon > wanted ? hone_pool_strndup(reader->pool, wanted, (size_t)(colon - wanted))
+                                 : NULL;
+    return is_line ? line : 0;
+}
+
 /* 0: no, 1: its name without arguments, 2: exactly. */
 static int fit_of(const struct function *function, const char *pretty, const char *wanted)
 {
@@ -374,11 +404,12 @@ static int fit_of(const struct function *function, const char *pretty, const cha
 static const struct function *choose(const struct reader *reader)
 {
     const struct function *best = NULL;
+    const char *wanted = NULL;
     int best_fit = 0;
+    (void)line_of(reader, &wanted);
     for (size_t i = 0; i < reader->n_functions; i++) {
         const struct function *function = &reader->functions[i];
         const char *pretty = pretty_of(reader, function);
-        const char *wanted = reader->req->wanted;
         int fit = pretty == NULL ? 0 : wanted == NULL ? 1 : fit_of(function, pretty, wanted);
         if (fit > best_fit || (fit > 0 && fit == best_fit && function->weight > best->weight)) {
             best = function;
@@ -404,7 +435,9 @@ static const char *others(const struct reader *reader, const struct function *sh
 
 struct writer {
     struct hone_buf out;
-    size_t n_missing;
+    size_t n_missing, n_seen, n_skipped; /* lines; instructions */
+    size_t first;                        /* instruction that is shown; SIZE_MAX: of line `from` */
+    int64_t from;
     int64_t shown, pending; /* source lines */
 };
 
@@ -449,9 +482,42 @@ static void take_source(struct writer *writer, const struct line *line, bool was
         writer->pending = line->number;
 }
 
-static const char *write_function(const struct reader *reader, const struct function *function)
+/* From where on: the line that was asked for, else, where much stands before it, the heaviest loop. */
+static struct writer writer_of(const struct reader *reader, const struct function *function)
 {
-    struct writer writer = {.out = HONE_BUF_INIT};
+    const char *name = NULL;
+    struct writer out = {.out = HONE_BUF_INIT, .from = line_of(reader, &name)};
+    bool has_loop = function->loop_end > function->loop;
+    out.first = out.from > 1 ? SIZE_MAX
+                : out.from == 0 && has_loop && function->loop > 2 * PROLOGUE
+                    ? function->loop - PROLOGUE
+                    : 0;
+    return out;
+}
+
+/* Is what stands here shown? Begins with the first that is. */
+static bool is_shown(struct writer *writer)
+{
+    if (writer->first == SIZE_MAX && writer->pending >= writer->from)
+        writer->first = writer->n_seen;
+    return writer->n_seen >= writer->first;
+}
+
+static void put_instruction(const struct reader *reader, struct writer *writer, struct span text)
+{
+    if (is_shown(writer)) {
+        put_source(reader, writer);
+        put(writer, "  ", text);
+    } else {
+        writer->n_skipped++;
+    }
+    writer->n_seen++;
+}
+
+static const char *write_function(const struct reader *reader, const struct function *function,
+                                  size_t *ret_skipped)
+{
+    struct writer writer = writer_of(reader, function);
     const char *at = function->body.at;
     bool was_source = false;
     struct line line;
@@ -463,10 +529,9 @@ static const char *write_function(const struct reader *reader, const struct func
         if (line.kind == KIND_SOURCE)
             take_source(&writer, &line, was_source);
         else if (line.kind == KIND_INSTRUCTION)
-            put_source(reader, &writer);
-        if (line.kind == KIND_INSTRUCTION)
-            put(&writer, "  ", line.text);
-        else if (line.kind == KIND_LABEL || line.kind == KIND_TEXT)
+            put_instruction(reader, &writer, line.text);
+        else if ((line.kind == KIND_LABEL || line.kind == KIND_TEXT) &&
+                 (is_first || is_shown(&writer)))
             put(&writer, "", line.text);
         was_source = line.kind == KIND_SOURCE;
     }
@@ -474,7 +539,23 @@ static const char *write_function(const struct reader *reader, const struct func
         hone_buf_printf(&writer.out, "... %zu lines more\n", writer.n_missing);
     const char *text = writer.out.len > 0 ? hone_pool_strdup(reader->pool, writer.out.data) : NULL;
     hone_buf_done(&writer.out);
+    *ret_skipped = writer.n_skipped;
     return text;
+}
+
+/* How to see the rest of a text that is longer than one answer. */
+static const char *rest_text(const struct reader *reader, const char *text, const char *name,
+                             size_t n_skipped)
+{
+    enum { ONE_ANSWER = 4000 };
+    if (n_skipped == 0 && (text == NULL || strlen(text) < ONE_ANSWER))
+        return NULL;
+    const char *left_out =
+        n_skipped > 0
+            ? hone_pool_printf(reader->pool, "%zu instructions before are left out; ", n_skipped)
+            : "";
+    return hone_pool_printf(reader->pool, "%skernel \"%.100s:LINE\" shows from that source line on",
+                            left_out, name);
 }
 
 static void index_source(struct reader *reader)
@@ -494,11 +575,15 @@ static void fill(const struct reader *reader, struct hone_build_report *ret)
     const struct function *function = choose(reader);
     const char *list = others(reader, function);
     if (function != NULL) {
-        ret->assembly = write_function(reader, function);
+        size_t n_skipped = 0;
+        ret->assembly = write_function(reader, function, &n_skipped);
         ret->assembly_of = hone_pool_printf(reader->pool, "%.1000s", pretty_of(reader, function));
+        const char *rest = rest_text(reader, ret->assembly, ret->assembly_of, n_skipped);
+        ret->assembly_note = rest;
         if (list != NULL)
             ret->assembly_note =
-                hone_pool_printf(reader->pool, "also there, by argument kernel: %s", list);
+                hone_pool_printf(reader->pool, "%s%salso there, by argument kernel: %s",
+                                 rest != NULL ? rest : "", rest != NULL ? "; " : "", list);
     } else if (list != NULL) {
         ret->assembly_note = hone_pool_printf(
             reader->pool, "no kernel '%.100s' here; there are: %s", reader->req->wanted, list);

@@ -22,7 +22,9 @@ struct hone_assembly_request {
     const char *file;   /* what the text calls the source, without folders */
     const char *source; /* for the comments */
     const char *wanted; /* by either name, or the pretty one without arguments; NULL: the one with
-                           most instructions, loops counted ten times */
+                           most instructions, loops counted ten times. With ":LINE" at its end the
+                           text begins at that source line or the next that has instructions, else
+                           near the heaviest loop where much stands before it */
     const struct hone_assembly_name *names; /* others are not shown; n_names 0: all are */
     size_t n_names;
 };

@@ -362,15 +362,17 @@ static void describe_bad(const struct hone_compare *compare, size_t output,
     hone_element_name(compare->task, compare->workload, tensor, stats->first_bad, name);
     char off[120] = "";
     bool is_nonfinite = stats->n_nonfinite > 0;
+    char largest[40] = "";
+    if (stats->max_abs > 0) /* of finite ones */
+        snprintf(largest, sizeof largest, ", largest error %.3g", stats->max_abs);
     if (isfinite(stats->bad_got) && isfinite(stats->bad_want))
         snprintf(off, sizeof off, ": the element is off by %.3g, allowed are %.3g%s",
                  fabs(stats->bad_got - stats->bad_want), stats->bad_allowed,
                  stats->bad_allowed > 0 ? " (atol + rtol x its magnitude)" : "");
     hone_outcome_set(ret, is_nonfinite ? HONE_REASON_NONFINITE : HONE_REASON_WRONG_VALUE,
-                     "%s = %.9g, expected %.9g%s; %lld of %lld compared elements are wrong, "
-                     "largest error %.3g%s%s",
+                     "%s = %.9g, expected %.9g%s; %lld of %lld compared elements are wrong%s%s%s",
                      name, stats->bad_got, stats->bad_want, off, (long long)stats->n_bad,
-                     (long long)(stats->n + stats->n_other), stats->max_abs,
+                     (long long)(stats->n + stats->n_other), largest,
                      compare->content != NULL ? ", content " : "",
                      compare->content != NULL ? compare->content : "");
 }

@@ -84,9 +84,10 @@ static enum tri memory_matters(const struct hone_gpu_facts *f)
         units, either(least(of(f, HONE_GPU_STALL_LONG), 20), least(of(f, HONE_GPU_STALL_LG), 10)));
 }
 
+/* Far below the roof the kernel uses faster units than those that the roof is of. */
 static enum tri near_roof(const struct hone_gpu_facts *f)
 {
-    return below(f->derived.time_over_roof, 1.1);
+    return both(least(f->derived.time_over_roof, 0.9), below(f->derived.time_over_roof, 1.1));
 }
 
 static enum tri launch_bound(const struct hone_gpu_facts *f)
