@@ -19,7 +19,8 @@
 #define SUBJECT_BYTES 100
 #define TRAILER_BYTES 400
 #define TRAILERS_MAX  48
-#define NAME_BYTES    80 /* of a stage, size or tier that a runner names */
+#define NAME_BYTES    80   /* of a stage, size or tier that a runner names */
+#define APART         1.25 /* so far from each other, public and drawn sizes are told apart */
 
 const char *hone_ratio_text(const struct hone_ratio *ratio, struct hone_pool *pool)
 {
@@ -129,6 +130,35 @@ static const char *caution(const struct hone_report *report, struct hone_pool *p
     return "one short timing; decide before you believe it";
 }
 
+/* Geometric mean of the sizes' ratios to the baseline, of public or of drawn ones; 0: none. */
+static double mean_ratio(const struct hone_report *report, bool is_hidden)
+{
+    const struct hone_workload_report *sizes = report->workloads.v;
+    double sum = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < report->workloads.n; i++) {
+        const struct hone_ratio *ratios = sizes[i].ratios.v;
+        for (size_t k = 0; sizes[i].is_hidden == is_hidden && k < sizes[i].ratios.n; k++) {
+            if (strcmp(ratios[k].against, "baseline") != 0 || !(ratios[k].ratio > 0))
+                continue;
+            sum += log(ratios[k].ratio);
+            n++;
+        }
+    }
+    return n > 0 ? exp(sum / (double)n) : 0;
+}
+
+/* " (public 425x, drawn 131x)" where the two tell different things. */
+static const char *apart_text(const struct hone_report *report, struct hone_pool *pool)
+{
+    double shown = mean_ratio(report, false), drawn = mean_ratio(report, true);
+
+    if (!(shown > 0) || !(drawn > 0) || fmax(shown, drawn) < APART * fmin(shown, drawn))
+        return "";
+    return hone_pool_printf(pool, " (public %.3gx, drawn %.3gx)", shown, drawn);
+}
+
 /* "6 workloads", or where the report counts them "3 public and 3 of 3 drawn sizes". */
 static const char *over_what(const struct hone_report *report, struct hone_pool *pool)
 {
@@ -140,9 +170,10 @@ static const char *over_what(const struct hone_report *report, struct hone_pool 
     if (sizes->n_hidden_timed == 0)
         return hone_pool_printf(pool, "%lld of %lld public sizes only",
                                 (long long)sizes->n_public_timed, (long long)sizes->n_public);
-    return hone_pool_printf(pool, "%lld of %lld public and %lld of %lld drawn sizes",
+    return hone_pool_printf(pool, "%lld of %lld public and %lld of %lld drawn sizes%s",
                             (long long)sizes->n_public_timed, (long long)sizes->n_public,
-                            (long long)sizes->n_hidden_timed, (long long)sizes->n_hidden);
+                            (long long)sizes->n_hidden_timed, (long long)sizes->n_hidden,
+                            apart_text(report, pool));
 }
 
 static const char *summary(const struct hone_report *report, struct hone_pool *pool)

@@ -223,8 +223,9 @@ const char *hone_ratio_note(const struct hone_ratio *ratio, struct hone_pool *po
     if (ratio->word == NULL || strcmp(ratio->word, "inconclusive") != 0 || (!is_below && !is_above))
         return NULL;
     return hone_pool_printf(pool,
-                            "probably %s: the interval lies %s 1, but within %.2g %%, which this "
-                            "run's noise could make",
-                            is_below ? "slower" : "faster", is_below ? "below" : "above",
+                            "probably %s: by at least %.2g %% in this run, whose noise reaches "
+                            "%.2g %%",
+                            is_below ? "slower" : "faster",
+                            100 * (is_below ? 1 - ratio->high : ratio->low - 1),
                             100 * ratio->least_gain);
 }

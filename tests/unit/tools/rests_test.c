@@ -246,8 +246,9 @@ START_TEST(an_interval_beside_one_is_told)
         double low, high;
         const char *word, *want;
     } rows[] = {
-        {0.567, 0.869, "inconclusive", "probably slower"},
-        {1.05, 1.4, "inconclusive", "probably faster"},
+        {0.567, 0.869, "inconclusive",
+         "probably slower: by at least 13 % in this run, whose noise reaches 18 %"},
+        {1.05, 1.4, "inconclusive", "probably faster: by at least 5 %"},
         {0.9, 1.1, "inconclusive", NULL},
         {0.5, 0.6, "slower", NULL},
         {2, 3, "faster", NULL},

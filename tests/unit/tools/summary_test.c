@@ -42,6 +42,34 @@ START_TEST(summaries_count_sizes)
 }
 END_TEST
 
+/* 400x and 100x of public sizes beside 50x of a drawn one are no collapse of 200x to 126x. */
+START_TEST(public_and_drawn_sizes_are_told_apart)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_ratio all = {.against = "baseline", .ratio = 126, .low = 60, .high = 300};
+    struct hone_ratio each[] = {{.against = "baseline", .ratio = 400},
+                                {.against = "baseline", .ratio = 100},
+                                {.against = "baseline", .ratio = 50}};
+    struct hone_workload_report sizes[3] = {
+        {.is_hidden = false}, {.is_hidden = false}, {.is_hidden = true}};
+    for (size_t i = 0; i < 3; i++)
+        sizes[i].ratios = (struct hone_array){.v = &each[i], .n = 1};
+    struct hone_sizes_report counts = {
+        .n_public = 2, .n_public_timed = 2, .n_hidden = 1, .n_hidden_timed = 1};
+    struct hone_report report = {.tier = HONE_TIER_CONFIRM,
+                                 .reason = HONE_REASON_FASTER,
+                                 .verdict = HONE_VERDICT_FASTER,
+                                 .sizes = &counts,
+                                 .workloads = {.v = sizes, .n = 3},
+                                 .ratios = {.v = &all, .n = 1}};
+    const char *text = hone_evaluation_summary(&report, pool);
+    ck_assert_msg(strstr(text, "drawn sizes (public 200x, drawn 50x)") != NULL, "%s", text);
+    each[2].ratio = 170;
+    text = hone_evaluation_summary(&report, pool);
+    ck_assert_msg(strstr(text, "(public") == NULL, "%s", text);
+}
+END_TEST
+
 /* What a caller says does not read as what hone found. */
 START_TEST(a_caller_s_words_are_quoted)
 {
@@ -92,4 +120,5 @@ START_TEST(a_share_says_who_counted)
 }
 END_TEST
 
-UNIT_MAIN("summary", summaries_count_sizes, a_share_says_who_counted, a_caller_s_words_are_quoted)
+UNIT_MAIN("summary", summaries_count_sizes, public_and_drawn_sizes_are_told_apart,
+          a_share_says_who_counted, a_caller_s_words_are_quoted)
