@@ -48,18 +48,6 @@ int hone_judge_check_canaries(struct hone_judge *judge, struct hone_slot *slot, 
     return 0;
 }
 
-/* The first wrong element, and what the content looks like where it is not the usual one. */
-static const char *detail_text(const struct hone_judge *judge, const char *detail,
-                               enum hone_distribution dist, bool is_compared)
-{
-    const struct hone_kind *kind = hone_kind_row(dist);
-    if (detail[0] == '\0')
-        return NULL;
-    return is_compared && !kind->is_plain
-               ? hone_pool_printf(judge->pool, "%s; %s: %s", detail, kind->name, kind->values)
-               : hone_pool_strdup(judge->pool, detail);
-}
-
 static void set_outputs(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                         struct hone_compare *compare)
 {
@@ -229,7 +217,7 @@ void hone_judge_note(struct hone_judge *judge, const struct hone_check_plan *pla
         .max_abs_err = compare != NULL ? total.max_abs : NAN,
         .max_rel_err = compare != NULL ? total.max_rel : NAN,
         .rel_l2 = rel_l2,
-        .detail = detail_text(judge, named.detail, dist, compare != NULL),
+        .detail = hone_contents_detail(judge, named.detail, compare != NULL, dist),
     };
 }
 

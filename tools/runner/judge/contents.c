@@ -102,6 +102,17 @@ void hone_contents_leave_out(struct hone_judge *judge, enum hone_distribution di
             hone_pool_printf(judge->pool, "the baseline fails it too (%s)", workload);
 }
 
+const char *hone_contents_detail(const struct hone_judge *judge, const char *detail,
+                                 bool is_compared, enum hone_distribution dist)
+{
+    const struct hone_kind *kind = hone_kind_row(dist);
+    if (detail[0] == '\0')
+        return NULL;
+    return is_compared && !kind->is_plain
+               ? hone_pool_printf(judge->pool, "%s; %s: %s", detail, kind->name, kind->values)
+               : hone_pool_strdup(judge->pool, detail);
+}
+
 void hone_contents_report(struct hone_judge *judge)
 {
     const struct hone_contents *contents = &judge->contents;

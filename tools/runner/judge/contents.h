@@ -32,6 +32,10 @@ void hone_contents_deal(struct hone_judge *judge, const struct hone_workload *wo
  * candidate's answer to it is noted nowhere: a check notes a kind once it is settled. */
 void hone_contents_leave_out(struct hone_judge *judge, enum hone_distribution dist,
                              const char *workload);
+/* A failed check's detail, with what the content looks like where something was compared and it is
+ * not the usual one; NULL for "". The pool's. */
+const char *hone_contents_detail(const struct hone_judge *judge, const char *detail,
+                                 bool is_compared, enum hone_distribution dist);
 /* Fills the report's member. */
 void hone_contents_report(struct hone_judge *judge);
 
