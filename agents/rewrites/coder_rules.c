@@ -8,6 +8,7 @@
 REWRITE(ping_pong);
 REWRITE(reuse_pass);
 REWRITE(thread_outer);
+REWRITE(thread_bins);
 REWRITE(thread_reduction);
 REWRITE(simd_inner);
 REWRITE(interchange);
@@ -73,6 +74,7 @@ const struct hone_rewrite *const hone_rewrites[] = {
     &hone_rewrite_reuse_pass,
     &hone_rewrite_simd_inner,
     &hone_rewrite_thread_outer,
+    &hone_rewrite_thread_bins,
     &hone_rewrite_thread_reduction,
     &hone_rewrite_tile_loops,
     &hone_rewrite_unroll_loops,

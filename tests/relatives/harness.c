@@ -202,6 +202,29 @@ static long size_in(const struct size *sizes, size_t n, size_t which, int call)
     return first[call] + more[call] * rank;
 }
 
+/* "out[R,D]" whose dimensions are all sizes: rules know an array's extent by its name. */
+static void add_tensor(const struct trial *t, const char *word, struct hone_task *task)
+{
+    const char *at = strchr(word, '[');
+    struct hone_tensor tensor = {.name = NULL};
+    if (!at || task->n_outputs == HONE_COUNTOF(task->outputs))
+        return;
+    tensor.name = hone_pool_strndup(t->pool, word, (size_t)(at - word));
+    for (size_t len; *at++ && tensor.rank < HONE_LIMIT_RANK; at += len) {
+        size_t a = 0;
+        len = strcspn(at, ",]");
+        while (a < task->n_axes &&
+               (strncmp(task->axes[a].name, at, len) != 0 || task->axes[a].name[len]))
+            a++;
+        if (len == 0)
+            break;
+        if (a == task->n_axes)
+            return;
+        tensor.shape[tensor.rank++] = (int)a;
+    }
+    task->outputs[task->n_outputs++] = tensor;
+}
+
 static struct hone_task *task_of(const struct trial *t, const char *function)
 {
     struct hone_task *task = hone_pool_alloc(t->pool, sizeof(*task));
@@ -213,6 +236,9 @@ static struct hone_task *task_of(const struct trial *t, const char *function)
             task->axes[a].name = sizes[a].name;
             task->workloads[call].axes[a] = size_in(sizes, task->n_axes, a, call);
         }
+    for (size_t i = 0; i + 1 < t->n_words; i++)
+        if (strcmp(t->words[i], "--shape") == 0)
+            add_tensor(t, t->words[i + 1], task);
     return task;
 }
 

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* C24: sums into an array at places that are read (histograms, scatter) in CHUNKS parts.
+ *
+ *     for (n) Y[bin[n]] += w[n];
+ *
+ * Each part adds into an array of its own, threads take the parts, and the arrays are added to Y in
+ * order, so that every call has the same bits. How many elements Y has is told by the task's shape.
+ * More than BINS would not fit on the stack, and few sums do not pay: then the loop runs as it
+ * stood. */
+#include "agents/rewrites/coder_rules.h"
+
+#include <string.h>
+
+#include "workspace/task/task.h"
+
+struct bins {
+    const struct hone_c_node *root; /* Y */
+    const char *type, *count;       /* of its elements; how many, as text */
+};
+
+static const struct hone_c_node *param_named(const struct hone_c_node *function, const char *name)
+{
+    for (const struct hone_c_node *p = function->first; p; p = p->next)
+        if (p->kind == HONE_C_PARAM && strcmp(p->name, name) == 0)
+            return p;
+    return NULL;
+}
+
+/* "L", "(R * C)" from the task's shape; NULL: an axis is no parameter that keeps its value. */
+static const char *count_text(const struct hone_coder_input *in, const struct hone_c_node *root)
+{
+    const struct hone_task *task = in->task;
+    const char *text = NULL;
+    for (size_t o = 0; task && o < task->n_outputs; o++) {
+        const struct hone_tensor *t = &task->outputs[o];
+        if (strcmp(t->name, root->name) != 0 || t->has_pitch)
+            continue;
+        for (size_t d = 0; d < t->rank; d++) {
+            const char *axis = task->axes[t->shape[d]].name;
+            const struct hone_c_node *p = param_named(in->nest.function, axis);
+            if (!p || strchr(p->type, '*') || hone_c_writes(in->nest.function, p))
+                return NULL;
+            text = text ? hone_pool_printf(in->pool, "%s * %s", text, axis) : axis;
+        }
+        return text && t->rank > 1 ? hone_pool_printf(in->pool, "(%s)", text) : text;
+    }
+    return NULL;
+}
+
+/* "float" of "float *"; NULL: no pointer to a number. */
+static const char *element_type(const struct hone_coder_input *in, const struct hone_c_node *root)
+{
+    const char *star = strchr(root->type, '*');
+    size_t len = star ? (size_t)(star - root->type) : 0;
+    while (len > 0 && root->type[len - 1] == ' ')
+        len--;
+    const char *type = hone_pool_strndup(in->pool, root->type, len);
+    bool is_number = strstr(type, "int") || strstr(type, "long") || strstr(type, "float") ||
+                     strstr(type, "double");
+    return is_number && !strchr(star + 1, '*') && !strstr(type, "const") ? type : NULL;
+}
+
+/* What `n` writes: a variable or an element; NULL: nothing. */
+static const struct hone_c_node *written_by(const struct hone_c_node *n)
+{
+    bool is_step = n->kind == HONE_C_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--"));
+    bool is_set = n->kind == HONE_C_ASSIGN_OP || (n->kind == HONE_C_BINARY && !strcmp(n->op, "="));
+    return is_step || is_set ? hone_c_strip(n->first) : NULL;
+}
+
+/* Is it Y[...]++ or Y[...] += x, a statement of its own? */
+static bool is_addition(const struct hone_c_node *n)
+{
+    return hone_c_is_stmt(n) && ((n->kind == HONE_C_UNARY && strcmp(n->op, "++") == 0) ||
+                                 (n->kind == HONE_C_ASSIGN_OP && strcmp(n->op, "+=") == 0));
+}
+
+/* All that the body writes outside of itself are additions to elements of one parameter, which it
+ * names nowhere else. NULL: it is not so. */
+static const struct hone_c_node *read_root(const struct hone_c_loop *l)
+{
+    const struct hone_c_node *root = NULL, *body = l->node->body;
+    size_t n_added = 0, n_named = 0;
+    for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
+        if (n->kind == HONE_C_JUMP || n->kind == HONE_C_CALL || n->kind == HONE_C_OTHER)
+            return NULL;
+        const struct hone_c_node *to = written_by(n);
+        if (!to || (to->kind == HONE_C_REF && to->decl && hone_c_contains(body, to->decl)))
+            continue;
+        const struct hone_c_node *of =
+            to->kind == HONE_C_SUBSCRIPT ? hone_c_strip(to->first) : NULL;
+        if (!of || of->kind != HONE_C_REF || !of->decl || of->decl->kind != HONE_C_PARAM ||
+            (root && of->decl != root) || !is_addition(n))
+            return NULL;
+        root = of->decl;
+        n_added++;
+    }
+    for (const struct hone_c_node *n = body; root && n; n = hone_c_walk(body, n))
+        n_named += n->kind == HONE_C_REF && n->decl == root;
+    return n_named == n_added ? root : NULL;
+}
+
+static bool read_bins(const struct hone_coder_input *in, const struct hone_c_loop *l,
+                      struct bins *ret)
+{
+    const char *why;
+    if (l->depth != 0 || !l->is_canonical || !l->is_unit_step || !l->declares_var ||
+        l->has_parallel || strstr(l->var->type, "unsigned") || hone_is_threaded(in) ||
+        hone_c_is_parallel(&in->nest, l, &why))
+        return false;
+    *ret = (struct bins){.root = read_root(l)};
+    if (!ret->root)
+        return false;
+    ret->type = element_type(in, ret->root);
+    ret->count = ret->type ? count_text(in, ret->root) : NULL;
+    bool is_float = ret->count && (strstr(ret->type, "float") || strstr(ret->type, "double"));
+    return ret->count && !(is_float && hone_rounds_as_written(in));
+}
+
+static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
+{
+    struct bins b;
+    size_t n = 0;
+    for (size_t i = 0; i < in->nest.n && n < max; i++) {
+        const struct hone_c_loop *l = &in->nest.loops[i];
+        if (!read_bins(in, l, &b))
+            continue;
+        ret[n] = hone_site(l->node, l->begin, l->node->end, hone_loop_words(in, l));
+        ret[n++].evidence = "sums at places that are read, by one thread alone";
+    }
+    return n;
+}
+
+/* Where it pays: enough work to wake threads, and more of it than setting and adding up the parts.
+ * The clause is " if(work > least)". */
+static const char *condition(const struct hone_coder_input *in, const struct hone_c_loop *l,
+                             const struct bins *b, const char *chunks, const char *most)
+{
+    const char *clause = hone_if_clause(in, l) + strlen(" if("), *above = strrchr(clause, '>');
+    int n_work = (int)(above - clause), n_all = (int)strlen(clause) - 1;
+    return hone_pool_printf(in->pool, "%s <= %s && %.*s && %.*s>= (double)%s * %s", b->count, most,
+                            n_all, clause, n_work, clause, chunks, b->count);
+}
+
+static char *apply(const struct hone_coder_input *in, const struct hone_coder_site *site,
+                   struct hone_err *err)
+{
+    const struct hone_c_loop *l = hone_c_loop_of(&in->nest, site->node);
+    struct bins b;
+    if (!l || !read_bins(in, l, &b)) {
+        hone_fail(err, HONE_E_ARG, "the region is no loop of sums into one array");
+        return NULL;
+    }
+    struct hone_c_edits e, none, of_body;
+    hone_c_edits_init(&e, in->tree);
+    hone_c_edits_init(&none, in->tree);
+    hone_c_edits_init(&of_body, in->tree);
+    const char *chunks = hone_add_tunable(&e, in, "CHUNKS", "8, 2, 4, 16"),
+               *most = hone_add_tunable(&e, in, "BINS", "4096, 512, 16384"),
+               *c = hone_fresh_name(in, "chunk"), *k = hone_fresh_name(in, "bin_of_chunk"),
+               *part = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_chunk", b.root->name));
+    const char *t = hone_type_text(in, l->var), *v = l->var->name, *n = hone_count_text(in, l),
+               *lower = hone_lower_text(in, l);
+    const char *plus = strcmp(lower, "0") == 0 ? "" : hone_pool_printf(in->pool, "%s + ", lower);
+    hone_c_replace_refs(&of_body, l->node->body, b.root,
+                        hone_pool_printf(in->pool, "%s[%s]", part, c));
+    const char *as_written = hone_c_edit_text(&none, l->begin, hone_c_stmt_end(in->tree, l->node));
+    const char *text = hone_pool_printf(
+        in->pool,
+        "if (%s) {\n%s %s[%s][%s];\n"
+        "#pragma omp parallel for schedule(static)\nfor (int %s = 0; %s < %s; %s++) {\n"
+        "for (long %s = 0; %s < (long)%s; %s++)\n%s[%s][%s] = 0;\n"
+        "const %s %s_from = %s(%s)((long long)%s * %s / %s), "
+        "%s_to = %s(%s)((long long)%s * (%s + 1) / %s);\n"
+        "for (%s %s = %s_from; %s < %s_to; %s++) {\n%s\n}\n}\n"
+        "for (int %s = 0; %s < %s; %s++)\nfor (long %s = 0; %s < (long)%s; %s++)\n"
+        "%s[%s] += %s[%s][%s];\n} else {\n%s\n}",
+        condition(in, l, &b, chunks, most), b.type, part, chunks, most, c, c, chunks, c, k, k,
+        b.count, k, part, c, k, t, v, plus, t, n, c, chunks, v, plus, t, n, c, chunks, t, v, v, v,
+        v, v, hone_body_text(&of_body, l->node->body), c, c, chunks, c, k, k, b.count, k,
+        b.root->name, k, part, c, k, as_written);
+    hone_c_replace(&e, l->begin, hone_c_stmt_end(in->tree, l->node), text);
+    return hone_finish_edits(&e);
+}
+
+const struct hone_rewrite hone_rewrite_thread_bins = {
+    .name = "thread_bins",
+    .strategy = "C24",
+    .words = "thread sums into an array, each part in an array of its own",
+    .sites = sites,
+    .apply = apply,
+};
