@@ -454,7 +454,7 @@ static void look_at_disk(struct exam *x)
     const struct hone_search_options *o = x->options;
     struct statvfs fs;
     if (statvfs(hone_workspace_dir(x->ctx->app->ws), &fs) < 0) {
-        tell(x, HONE_PREFLIGHT_NO, "disk", "the workspace's disk cannot be asked");
+        tell(x, HONE_PREFLIGHT_NO, "disk_use", "the workspace's disk cannot be asked");
         return;
     }
     double room = (double)fs.f_bavail * (double)fs.f_frsize, cap = (double)o->budget_disk_bytes;
@@ -463,15 +463,15 @@ static void look_at_disk(struct exam *x)
     bool is_short = room < need + 0.2 * GIB || (cap > 0 && room < fmin(cap, need));
     HONE_AUTOFREE char *of_cap = cap > 0 ? hone_sprintf(", cap %.2f GiB", cap / GIB) : NULL;
     if (is_short)
-        tell(x, HONE_PREFLIGHT_NO, "disk",
+        tell(x, HONE_PREFLIGHT_NO, "disk_use",
              "%.1f GiB are free, about %.1f GiB are needed; make room, or fewer evaluations",
              room / GIB, need / GIB);
     else if (cap > 0 && cap < need)
-        tell(x, HONE_PREFLIGHT_WEAK, "disk",
+        tell(x, HONE_PREFLIGHT_WEAK, "disk_use",
              "%.1f GiB are free%s: the cap will end it after about %lld evaluations", room / GIB,
              of_cap, (long long)(cap / (KIB_AN_EVALUATION * 1024)));
     else
-        tell(x, HONE_PREFLIGHT_OK, "disk", "%.1f GiB are free%s, about %.2f GiB will be used",
+        tell(x, HONE_PREFLIGHT_OK, "disk_use", "%.1f GiB are free%s, about %.2f GiB will be used",
              room / GIB, of_cap ? of_cap : "", need / GIB);
 }
 

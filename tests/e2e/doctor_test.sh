@@ -19,7 +19,7 @@ doctor --budget-wall 5m
 [ $status = 0 ] && [ "$(last)" = go ]
 ok $? "a search with rules goes" "$(tail -n 12 "$ROOT/out")"
 says '^ok +budget +capped by time' && says '^ok +task +softmax' && says '^ok +baseline +is built' && says ' noise +the baseline against itself' &&
-    says ' time +about [0-9]+ evaluations' && says ' disk .*GiB are free' && says ' notify +nobody'
+    says ' time +about [0-9]+ evaluations' && says ' disk_use .*GiB are free' && says ' notify +nobody'
 ok $? "it names budget, task, baseline, noise, time, disk and who is notified" "$(cat "$ROOT/out")"
 [ "$(git -C "$WS" for-each-ref refs/hone/v | wc -l)" = 0 ]
 ok $? "its evaluations are no versions"
@@ -84,8 +84,8 @@ END
 doctor --budget-wall 5m --coder auto
 [ $status = 0 ] && [ ! -e "$ROOT/asked" ]
 ok $? "without --ask nothing is asked"
-says '^weak +told +/nowhere/tell cannot be run, and a webhook' && ! says 'secret-part'
-ok $? "who is told, without the webhook's address" "$(cat "$ROOT/out")"
+says '^weak +notify +/nowhere/tell cannot be run, and a webhook' && ! says 'secret-part'
+ok $? "who is notified, without the webhook's address" "$(cat "$ROOT/out")"
 doctor --budget-wall 5m --coder auto --ask
 [ $status = 0 ] && [ "$(wc -l <"$ROOT/asked")" = 1 ] && says '^ok +answer +coder: sh answered in [0-9]+ ms, 1 tries, cost'
 ok $? "with --ask each model is asked once" "$(cat "$ROOT/out")"
