@@ -36,7 +36,7 @@ new() { # new FILE OPTION...: without its lint
 new told.c --size n=20000 --size n=3000
 new untold.c --size n=20000
 said=$(profile blur "")
-echo "$said" | grep -q '"summary":"[^"]*; call_ns is of size1 alone, fastest of [0-9]* rounds of [0-9]* calls on one set of inputs; an evaluation.s: medians'
+echo "$said" | grep -q '"summary":"[^"]*; call_ns is of size1 alone, fastest of [0-9]* rounds of [0-9]* calls on one set of inputs; an evaluation.s times: medians'
 ok $? "it says what its time is of" "$said"
 echo "$said" | grep -q '% of arithmetic counted from loops, ' && echo "$said" | grep -q '"percent_of_flops","value":[0-9.e-]*,"unit":"%, counted from loops"'
 ok $? "operations of the task's own loops are told as such" "$said"
