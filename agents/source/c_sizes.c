@@ -528,7 +528,7 @@ static struct difference read_difference(const struct scene *s, const struct hon
 
 /* ---- is zero among them? ---- */
 
-static int64_t common_divisor(int64_t a, int64_t b)
+int64_t hone_common_divisor(int64_t a, int64_t b)
 {
     while (b != 0) {
         int64_t next = a % b;
@@ -592,7 +592,7 @@ static bool is_apart(struct difference *d)
         struct group g = d->groups[i];
         if (g.stride > d->own.stride && (g.x.least != 0 || g.x.most != 0)) {
             d->groups[n_high++] = g;
-            divisor = common_divisor(g.stride, divisor);
+            divisor = hone_common_divisor(g.stride, divisor);
         } else {
             low = add(low, scaled(g.x, g.stride), 1);
         }
@@ -603,7 +603,8 @@ static bool is_apart(struct difference *d)
     if (n_high == 0 || divisor > farthest(below) || are_all_alike(d->groups, n_high, below))
         return !holds_multiple(low, d->own.stride, d->own.x.most);
     bool holds_zero = low.least <= 0 && low.most >= 0;
-    return !holds_zero && !holds_multiple(low, common_divisor(d->own.stride, divisor), INT64_MAX);
+    return !holds_zero &&
+           !holds_multiple(low, hone_common_divisor(d->own.stride, divisor), INT64_MAX);
 }
 
 enum answer { NOT_KNOWN, APART, MEETING };

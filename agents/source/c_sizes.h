@@ -25,4 +25,7 @@ const struct hone_c_sizes *hone_c_sizes_of(const struct hone_c_tree *tree,
 bool hone_c_may_meet(const struct hone_c_nest *nest, const struct hone_c_poly *a,
                      const struct hone_c_poly *b, const struct hone_c_loop *loop);
 
+/* Of what is not negative; the other one, where one is 0. */
+int64_t hone_common_divisor(int64_t a, int64_t b);
+
 #endif

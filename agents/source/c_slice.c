@@ -143,16 +143,11 @@ static bool is_row_start(const struct hone_c_term *t, const struct hone_c_loop *
 
 static void note_row(const struct hone_c_term *t, const struct hone_c_loop *loop, struct rows *rows)
 {
-    int64_t a = llabs(t->k), b = rows->divisor;
     if (!is_of_body(t, loop))
         return; /* of all iterations */
     rows->has_name = rows->has_name || t->n_factors > 1;
-    while (b != 0) {
-        int64_t next = a % b;
-        a = b;
-        b = next;
-    }
-    rows->divisor = t->n_factors > 1 ? rows->divisor : a;
+    if (t->n_factors == 1)
+        rows->divisor = hone_common_divisor(llabs(t->k), rows->divisor);
 }
 
 /* Of constants and inner counters. */
