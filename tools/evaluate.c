@@ -393,7 +393,7 @@ static int record(struct hone_evaluate_work *w, const char **ret_commit, struct 
         known = hone_evaluate_known_version(w);
     }
     add_confirmation(w, known);
-    hone_evaluate_doubt_refuted(w, known, &w->report);
+    w->refutation = hone_evaluate_doubt_refuted(w, known, &w->report);
     rc = store_blob(w, err);
     if (rc < 0)
         return rc;
@@ -439,6 +439,7 @@ int hone_evaluate(struct hone_tool_ctx *ctx, const struct hone_evaluation_reques
     *ret = (struct hone_evaluation){
         .id = w.id,
         .commit = commit,
+        .refutation = w.refutation,
         .report = w.report,
         .report_text = w.report_text,
         .blob = w.blob,

@@ -50,7 +50,8 @@ struct hone_evaluation_request {
 
 struct hone_evaluation {
     const char *id;
-    const char *commit; /* NULL when none was made */
+    const char *commit;     /* NULL when none was made */
+    const char *refutation; /* what found the version wrong; NULL: nothing did, or this does */
     bool is_cached;
     struct hone_report report;
     const char *report_text; /* the whole of it */

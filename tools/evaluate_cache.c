@@ -154,16 +154,17 @@ static void contradict(const struct hone_evaluate_work *w, struct hone_evaluatio
         hone_confirmations_judge(&list, w->ctx->pool, &found->report);
 }
 
-void hone_evaluate_doubt_refuted(const struct hone_evaluate_work *w, const char *commit,
-                                 struct hone_report *report)
+const char *hone_evaluate_doubt_refuted(const struct hone_evaluate_work *w, const char *commit,
+                                        struct hone_report *report)
 {
     const char *refutation =
         hone_refutation_of(hone_workspace_history(w->ctx->app->ws), commit, w->ctx->pool);
 
-    if (refutation != NULL && !hone_is_refutation(report->verdict, report->reason))
-        hone_report_doubt_first(report,
-                                hone_pool_printf(w->ctx->pool, "this version was %s", refutation),
-                                w->ctx->pool);
+    if (refutation == NULL || hone_is_refutation(report->verdict, report->reason))
+        return NULL;
+    hone_report_doubt_first(
+        report, hone_pool_printf(w->ctx->pool, "this version was %s", refutation), w->ctx->pool);
+    return refutation;
 }
 
 /* An entry that does not read, or whose commit is gone, is no entry. */
@@ -199,7 +200,7 @@ bool hone_evaluate_look_up(const struct hone_evaluate_work *w, struct hone_evalu
     if (w->req->no_cache || !read_kept(w, &found) || (found.commit == NULL && !w->req->no_commit))
         return false;
     contradict(w, &found);
-    hone_evaluate_doubt_refuted(w, found.commit, &found.report);
+    found.refutation = hone_evaluate_doubt_refuted(w, found.commit, &found.report);
     *ret = found;
     return true;
 }

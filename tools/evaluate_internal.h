@@ -29,6 +29,7 @@ struct hone_evaluate_work {
     const char *id, *call_dir;
     uint64_t start;
     struct hone_report report;
+    const char *refutation; /* as in struct hone_evaluation */
     const char *report_text, *compact, *blob;
 };
 
@@ -58,9 +59,10 @@ void hone_evaluate_keep_version(const struct hone_evaluate_work *w, const char *
 /* The commit that holds this source already; NULL: none. */
 const char *hone_evaluate_known_version(const struct hone_evaluate_work *w);
 bool hone_evaluate_is_baseline_good(const struct hone_evaluate_work *w);
-/* A version that was found wrong once stays so: another answer gets a doubt that says where. */
-void hone_evaluate_doubt_refuted(const struct hone_evaluate_work *w, const char *commit,
-                                 struct hone_report *report);
+/* A version that was found wrong once stays so: another answer gets a doubt that says where, which
+ * is given back; NULL: it was not found wrong, or this answer says so itself. */
+const char *hone_evaluate_doubt_refuted(const struct hone_evaluate_work *w, const char *commit,
+                                        struct hone_report *report);
 bool hone_evaluate_is_worth_a_commit(const struct hone_evaluate_work *w);
 
 #endif

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "tools/best_known.h"
-#include "tools/best_measurement.h"
 #include "tools/evaluate_text.h"
 #include "workspace/base/text.h"
 #include "tools/format/next_text.h"
@@ -392,17 +391,13 @@ static struct hone_json *claimable_of(const struct hone_report *report, struct h
     return json;
 }
 
-const char *hone_kernel_refuted(struct hone_tool_ctx *ctx, const struct hone_evaluation *evaluation,
-                                const char *summary)
+const char *hone_kernel_refuted(const struct hone_evaluation *evaluation, const char *summary,
+                                struct hone_pool *pool)
 {
-    const struct hone_report *report = &evaluation->report;
-    const char *wrong = hone_is_refutation(report->verdict, report->reason)
-                            ? NULL
-                            : hone_refutation_of(hone_workspace_history(ctx->app->ws),
-                                                 evaluation->commit, ctx->pool);
+    const char *wrong = evaluation->refutation;
 
     return wrong != NULL && strstr(summary, wrong) == NULL
-               ? hone_pool_printf(ctx->pool, "%s; %s", wrong, summary)
+               ? hone_pool_printf(pool, "%s; %s", wrong, summary)
                : summary;
 }
 
@@ -417,7 +412,7 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
     out->head.reason = hone_reason_name(report->reason);
     out->head.error_class = hone_reason_row(report->reason)->error_class;
     out->head.summary =
-        hone_kernel_refuted(ctx, evaluation, hone_evaluation_summary(report, ctx->pool));
+        hone_kernel_refuted(evaluation, hone_evaluation_summary(report, ctx->pool), ctx->pool);
     out->head.next = hone_next_text(report, ctx->pool);
     out->head.commit = evaluation->commit;
     out->head.evaluation = evaluation->id;

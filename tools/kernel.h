@@ -177,8 +177,8 @@ int hone_kernel_answer(struct hone_tool_ctx *ctx, const struct hone_kernel_call 
 void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *evaluation,
                       struct hone_kernel_out *out);
 /* The summary, behind what found the version wrong where this evaluation did not; the pool's. */
-const char *hone_kernel_refuted(struct hone_tool_ctx *ctx, const struct hone_evaluation *evaluation,
-                                const char *summary);
+const char *hone_kernel_refuted(const struct hone_evaluation *evaluation, const char *summary,
+                                struct hone_pool *pool);
 void hone_kernel_fit(struct hone_tool_ctx *ctx, const struct hone_field *fields, size_t n_fields,
                      const char *detail, struct hone_kernel_out *out);
 /* A workload's ratio as it is shown; NaN where its interval is too wide to be one figure. */

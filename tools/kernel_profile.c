@@ -110,7 +110,7 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
         add_parent(parent, out);
     say_what_limits(ctx, out);
     say_what_is_timed(ctx, &evaluation.report, out);
-    out->head.summary = hone_kernel_refuted(ctx, &evaluation, out->head.summary);
+    out->head.summary = hone_kernel_refuted(&evaluation, out->head.summary, ctx->pool);
     hone_kernel_fit(ctx, hone_tool_kernel_profile.out, hone_tool_kernel_profile.n_out, in->detail,
                     out);
     return 0;
