@@ -64,6 +64,8 @@ struct reader {
     size_t n_source;
     struct label *labels;
     size_t n_labels;
+    const char *wanted; /* the request's without ":LINE"; NULL: none */
+    int64_t from;       /* that line; 0: none */
 };
 
 /* ---- pieces of text ---- */
@@ -378,18 +380,20 @@ static const char *pretty_of(const struct reader *reader, const struct function 
                                                 (size_t)(function->name.end - function->name.at));
 }
 
-/* Of "NAME:LINE" the line; 0: none. The name without it goes to *ret_name, "" as NULL. */
-static int64_t line_of(const struct reader *reader, const char **ret_name)
+/* "NAME:LINE", "NAME" or ":LINE". */
+static void read_wanted(struct reader *reader)
 {
     const char *wanted = reader->req->wanted, *colon = wanted ? strrchr(wanted, ':') : NULL;
+    bool is_number = colon != NULL && colon[1] >= '0' && colon[1] <= '9';
     char *end = NULL;
-    long long line =
-        colon != NULL && colon[1] >= '0' && colon[1] <= '9' ? strtoll(colon + 1, &end, 10) : 0;
-    bool is_line = end != NULL && *end == '\0' && line > 0;
-    *ret_name = !is_line         ? wanted
-                : colon > wanted ? hone_pool_strndup(reader->pool, wanted, (size_t)(colon - wanted))
-                                 : NULL;
-    return is_line ? line : 0;
+    long long line = is_number ? strtoll(colon + 1, &end, 10) : 0;
+
+    reader->wanted = wanted;
+    if (line <= 0 || *end != '\0')
+        return;
+    reader->from = line;
+    reader->wanted =
+        colon > wanted ? hone_pool_strndup(reader->pool, wanted, (size_t)(colon - wanted)) : NULL;
 }
 
 /* 0: no, 1: its name without arguments, 2: exactly. */
@@ -404,9 +408,8 @@ static int fit_of(const struct function *function, const char *pretty, const cha
 static const struct function *choose(const struct reader *reader)
 {
     const struct function *best = NULL;
-    const char *wanted = NULL;
+    const char *wanted = reader->wanted;
     int best_fit = 0;
-    (void)line_of(reader, &wanted);
     for (size_t i = 0; i < reader->n_functions; i++) {
         const struct function *function = &reader->functions[i];
         const char *pretty = pretty_of(reader, function);
@@ -485,8 +488,7 @@ static void take_source(struct writer *writer, const struct line *line, bool was
 /* From where on: the line that was asked for, else, where much stands before it, the heaviest loop. */
 static struct writer writer_of(const struct reader *reader, const struct function *function)
 {
-    const char *name = NULL;
-    struct writer out = {.out = HONE_BUF_INIT, .from = line_of(reader, &name)};
+    struct writer out = {.out = HONE_BUF_INIT, .from = reader->from};
     bool has_loop = function->loop_end > function->loop;
     out.first = out.from > 1 ? SIZE_MAX
                 : out.from == 0 && has_loop && function->loop > 2 * PROLOGUE
@@ -603,6 +605,7 @@ void hone_assembly_read(const struct hone_assembly_request *req, struct hone_poo
         return;
     reader.functions = hone_calloc(HONE_LIMIT_CUDA_KERNELS, sizeof *reader.functions);
     reader.labels = hone_calloc(MAX_LABELS, sizeof *reader.labels);
+    read_wanted(&reader);
     index_source(&reader);
     find_file_index(&reader);
     find_functions(&reader);
