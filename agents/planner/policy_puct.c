@@ -7,8 +7,8 @@
  * is expected of it, and what it teaches: a strategy that was never done in this search says most,
  * and one that the best version has closed off counts as if that version still offered it.
  * A child's lookahead value is the most that an untried step beneath it is worth, by the same rule.
- * Either side counts as a mix of that and of the mean of what was measured at the version and beneath it.
- * So both look one step ahead and both know the mean; a side that counts less loses to every
+ * Either side counts as a mix of that and of the mean of what was measured at the version and
+ * beneath it. So both look one step ahead and both know the mean; a side that counts less loses to every
  * sibling that is still hoped for, and the budget goes into breadth (docs/planner.md).
  *
  *   widening      at most 2 sqrt(N) children

@@ -418,8 +418,8 @@ static const char *make_body(struct hone_tile *t)
     const char *now = FRESH("now"), *n_k = FRESH("n_k"), *held = FRESH("held"),
                *from = FRESH("from"), *warps = FRESH("WARPS"), *product = NULL,
                *left_from = FRESH("left_from");
-    const char *left_type = hone_cuda_element_type(in, t->g.left.root),
-               *right_type = hone_cuda_element_type(in, t->g.right.root);
+    const char *left_type = hone_element_type(in, t->g.left.root),
+               *right_type = hone_element_type(in, t->g.right.root);
     bool is_along = hone_tile_is_along_sum(t, &t->g.left);
     const char *left_k = hone_pool_printf(pool, is_along ? "(%s %% %s)" : "(%s / %s)", x.e,
                                           is_along ? t->bk : t->bm),

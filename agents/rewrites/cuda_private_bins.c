@@ -65,7 +65,7 @@ static bool read_atomic(struct bins *b)
         n_uses += n->kind == HONE_C_REF && n->decl == root->decl;
     while (b->param < k->n_params && k->params[b->param] != root->decl)
         b->param++;
-    b->type = b->param < k->n_params ? hone_cuda_element_type(k->in, root->decl) : NULL;
+    b->type = b->param < k->n_params ? hone_element_type(k->in, root->decl) : NULL;
     return b->type && n_uses == 1 && is_countable(b->type);
 }
 

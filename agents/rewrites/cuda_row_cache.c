@@ -92,7 +92,7 @@ static bool has_small_lower(const struct hone_cuda_lane_loop *l)
 static bool read_cache(const struct hone_cuda_kernel *k, const struct hone_c_node *root,
                        struct cache *c)
 {
-    *c = (struct cache){.k = k, .root = root, .type = hone_cuda_element_type(k->in, root)};
+    *c = (struct cache){.k = k, .root = root, .type = hone_element_type(k->in, root)};
     if (!c->type || hone_cuda_type_bytes(c->type) == 0 || is_written(k, root))
         return false;
     for (size_t i = 0; i < k->nest.n; i++)

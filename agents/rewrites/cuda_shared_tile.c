@@ -33,7 +33,7 @@ static bool read_copy(const struct hone_cuda_contraction *c, const struct hone_c
     if (n->kind != HONE_C_SUBSCRIPT || hone_c_accesses(c->k->function, n, a, 2) != 1 ||
         !a[0].root || a[0].root->kind != HONE_C_PARAM)
         return false;
-    const char *type = hone_cuda_element_type(c->k->in, a[0].root);
+    const char *type = hone_element_type(c->k->in, a[0].root);
     *ret = (struct copy){
         n, hone_cuda_contraction_pitch(c, &a[0].index, is_along_k ? axis : c->loop->var)};
     return ret->pitch && type && strcmp(type, c->acc->type) == 0 && hone_cuda_type_bytes(type) >= 4;

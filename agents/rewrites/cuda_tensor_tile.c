@@ -34,7 +34,7 @@ static bool read_factor(const struct hone_cuda_contraction *c, const struct hone
     if (n->kind != HONE_C_SUBSCRIPT || hone_c_accesses(c->k->function, n, a, 2) != 1 ||
         !a[0].root || a[0].root->kind != HONE_C_PARAM)
         return false;
-    *ret = (struct factor){.load = n, .type = hone_cuda_element_type(c->k->in, a[0].root)};
+    *ret = (struct factor){.load = n, .type = hone_element_type(c->k->in, a[0].root)};
     bool is_along_k = hone_c_poly_stride(&a[0].index, c->loop->var) == HONE_C_STRIDE_UNIT;
     bool is_along_axis = hone_c_poly_stride(&a[0].index, axis) == HONE_C_STRIDE_UNIT;
     ret->is_along_k = is_along_k;

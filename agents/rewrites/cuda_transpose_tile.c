@@ -49,7 +49,7 @@ static bool read_turn(const struct hone_cuda_kernel *k, struct turn *t)
             return false;
         t->read = a[i].node;
         t->in_axis = axis;
-        t->type = hone_cuda_element_type(k->in, a[i].root);
+        t->type = hone_element_type(k->in, a[i].root);
     }
     for (size_t i = 0; i < k->n_axes; i++)
         if (&k->axes[i] != t->in_axis && &k->axes[i] != t->out_axis)

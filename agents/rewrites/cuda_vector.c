@@ -52,7 +52,7 @@ static bool add_use(struct vector_loop *v, const struct hone_cuda_kernel *k,
     if (i == MAX_STREAMS || v->n_uses == MAX_ACCESSES)
         return false;
     if (i == v->n_streams) {
-        const char *type = hone_cuda_element_type(k->in, a->root);
+        const char *type = hone_element_type(k->in, a->root);
         int bytes = type ? hone_cuda_type_bytes(type) : 0;
         if (bytes == 0)
             return false;

@@ -47,17 +47,13 @@ static const char *count_text(const struct hone_coder_input *in, const struct ho
     return NULL;
 }
 
-/* "float" of "float *"; NULL: no pointer to a number. */
-static const char *element_type(const struct hone_coder_input *in, const struct hone_c_node *root)
+/* The type of what is added to; NULL: no number that may be written. */
+static const char *number_type(const struct hone_coder_input *in, const struct hone_c_node *root)
 {
-    const char *star = strchr(root->type, '*');
-    size_t len = star ? (size_t)(star - root->type) : 0;
-    while (len > 0 && root->type[len - 1] == ' ')
-        len--;
-    const char *type = hone_pool_strndup(in->pool, root->type, len);
-    bool is_number = strstr(type, "int") || strstr(type, "long") || strstr(type, "float") ||
-                     strstr(type, "double");
-    return is_number && !strchr(star + 1, '*') && !strstr(type, "const") ? type : NULL;
+    const char *type = strncmp(root->type, "const ", 6) == 0 ? NULL : hone_element_type(in, root);
+    bool is_number = type && (strstr(type, "int") || strstr(type, "long") ||
+                              strstr(type, "float") || strstr(type, "double"));
+    return is_number ? type : NULL;
 }
 
 /* What `n` writes: a variable or an element; NULL: nothing. */
@@ -111,7 +107,7 @@ static bool read_bins(const struct hone_coder_input *in, const struct hone_c_loo
     *ret = (struct bins){.root = read_root(l)};
     if (!ret->root)
         return false;
-    ret->type = element_type(in, ret->root);
+    ret->type = number_type(in, ret->root);
     ret->count = ret->type ? count_text(in, ret->root) : NULL;
     bool is_float = ret->count && (strstr(ret->type, "float") || strstr(ret->type, "double"));
     return ret->count && !(is_float && hone_rounds_as_written(in));
@@ -159,9 +155,6 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
                *most = hone_add_tunable(&e, in, "BINS", "4096, 512, 16384"),
                *c = hone_fresh_name(in, "chunk"), *k = hone_fresh_name(in, "bin_of_chunk"),
                *part = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_chunk", b.root->name));
-    const char *t = hone_type_text(in, l->var), *v = l->var->name, *n = hone_count_text(in, l),
-               *lower = hone_lower_text(in, l);
-    const char *plus = strcmp(lower, "0") == 0 ? "" : hone_pool_printf(in->pool, "%s + ", lower);
     hone_c_replace_refs(&of_body, l->node->body, b.root,
                         hone_pool_printf(in->pool, "%s[%s]", part, c));
     const char *as_written = hone_c_edit_text(&none, l->begin, hone_c_stmt_end(in->tree, l->node));
@@ -170,15 +163,13 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
         "if (%s) {\n%s %s[%s][%s];\n"
         "#pragma omp parallel for schedule(static)\nfor (int %s = 0; %s < %s; %s++) {\n"
         "for (long %s = 0; %s < (long)%s; %s++)\n%s[%s][%s] = 0;\n"
-        "const %s %s_from = %s(%s)((long long)%s * %s / %s), "
-        "%s_to = %s(%s)((long long)%s * (%s + 1) / %s);\n"
-        "for (%s %s = %s_from; %s < %s_to; %s++) {\n%s\n}\n}\n"
+        "%s}\n"
         "for (int %s = 0; %s < %s; %s++)\nfor (long %s = 0; %s < (long)%s; %s++)\n"
         "%s[%s] += %s[%s][%s];\n} else {\n%s\n}",
         condition(in, l, &b, chunks, most), b.type, part, chunks, most, c, c, chunks, c, k, k,
-        b.count, k, part, c, k, t, v, plus, t, n, c, chunks, v, plus, t, n, c, chunks, t, v, v, v,
-        v, v, hone_body_text(&of_body, l->node->body), c, c, chunks, c, k, k, b.count, k,
-        b.root->name, k, part, c, k, as_written);
+        b.count, k, part, c, k,
+        hone_chunk_text(in, l, c, chunks, hone_body_text(&of_body, l->node->body)), c, c, chunks, c,
+        k, k, b.count, k, b.root->name, k, part, c, k, as_written);
     hone_c_replace(&e, l->begin, hone_c_stmt_end(in->tree, l->node), text);
     return hone_finish_edits(&e);
 }

@@ -76,18 +76,14 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
         hone_buf_printf(&keep, "%s = %s;\n", element, name);
         hone_buf_printf(&foot, "%s\n", combine(in, &r[i], name, element));
     }
-    const char *t = hone_type_text(in, l->var), *v = l->var->name, *lower = hone_lower_text(in, l);
-    const char *plus = strcmp(lower, "0") == 0 ? "" : hone_pool_printf(in->pool, "%s + ", lower);
     const char *text = hone_pool_printf(
         in->pool,
         "{\n%s#pragma omp parallel for schedule(static)%s\nfor (int %s = 0; %s < %s; %s++) {\n%s"
-        "const %s %s_from = %s(%s)((long long)%s * %s / %s), "
-        "%s_to = %s(%s)((long long)%s * (%s + 1) / %s);\n"
-        "for (%s %s = %s_from; %s < %s_to; %s++) {\n%s\n}\n%s}\n"
+        "%s%s}\n"
         "for (int %s = 0; %s < %s; %s++) {\n%s}\n}",
-        head.data, hone_if_clause(in, l), c, c, chunks, c, start.data, t, v, plus, t,
-        hone_count_text(in, l), c, chunks, v, plus, t, hone_count_text(in, l), c, chunks, t, v, v,
-        v, v, v, hone_body_text(&none, l->node->body), keep.data, c, c, chunks, c, foot.data);
+        head.data, hone_if_clause(in, l), c, c, chunks, c, start.data,
+        hone_chunk_text(in, l, c, chunks, hone_body_text(&none, l->node->body)), keep.data, c, c,
+        chunks, c, foot.data);
     hone_c_replace(&e, l->begin, hone_c_stmt_end(in->tree, l->node), text);
     return hone_finish_edits(&e);
 }

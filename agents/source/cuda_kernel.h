@@ -140,9 +140,6 @@ const char *hone_cuda_vector_helper(const struct hone_coder_input *in);
 int hone_cuda_type_bytes(const char *type);
 /* The type as it was written, without const: "int64_t". */
 const char *hone_cuda_type(const struct hone_coder_input *in, const struct hone_c_node *var);
-/* "float" of "const float *__restrict"; in the pool. NULL: no pointer. */
-const char *hone_cuda_element_type(const struct hone_coder_input *in,
-                                   const struct hone_c_node *pointer);
 /* A name of the kernel that stands for another text. */
 struct hone_cuda_sub {
     const struct hone_c_node *decl;

@@ -417,21 +417,6 @@ const char *hone_cuda_type(const struct hone_coder_input *in, const struct hone_
     return strncmp(var->type, "const ", 6) == 0 ? var->type + 6 : var->type;
 }
 
-const char *hone_cuda_element_type(const struct hone_coder_input *in,
-                                   const struct hone_c_node *pointer)
-{
-    const char *type = pointer->type;
-    if (strncmp(type, "const ", 6) == 0)
-        type += 6;
-    const char *star = strchr(type, '*');
-    if (!star || star == type || strchr(star + 1, '*'))
-        return NULL;
-    size_t len = (size_t)(star - type);
-    while (len > 0 && type[len - 1] == ' ')
-        len--;
-    return hone_pool_strndup(in->pool, type, len);
-}
-
 const char *hone_cuda_body(const struct hone_c_edits *edits, const struct hone_c_node *body)
 {
     const char *text = hone_body_text(edits, body);

@@ -292,6 +292,20 @@ const char *hone_count_text(const struct hone_coder_input *in, const struct hone
     return strcmp(lower, "0") == 0 ? upper : hone_pool_printf(in->pool, "(%s - %s)", upper, lower);
 }
 
+const char *hone_chunk_text(const struct hone_coder_input *in, const struct hone_c_loop *loop,
+                            const char *chunk, const char *chunks, const char *body)
+{
+    const char *t = hone_type_text(in, loop->var), *v = loop->var->name,
+               *n = hone_count_text(in, loop), *lower = hone_lower_text(in, loop);
+    const char *plus = strcmp(lower, "0") == 0 ? "" : hone_pool_printf(in->pool, "%s + ", lower);
+    return hone_pool_printf(in->pool,
+                            "const %s %s_from = %s(%s)((long long)%s * %s / %s), "
+                            "%s_to = %s(%s)((long long)%s * (%s + 1) / %s);\n"
+                            "for (%s %s = %s_from; %s < %s_to; %s++) {\n%s\n}\n",
+                            t, v, plus, t, n, chunk, chunks, v, plus, t, n, chunk, chunks, t, v, v,
+                            v, v, v, body);
+}
+
 /* Iterations of the nest. An inner loop whose count is not known in front of it stands for some
  * dozens. */
 const char *hone_if_clause(const struct hone_coder_input *in, const struct hone_c_loop *loop)
@@ -325,6 +339,20 @@ const char *hone_type_text(const struct hone_coder_input *in, const struct hone_
     if (len == 0 || strncmp(text, "const ", 6) == 0)
         return var->type;
     return hone_pool_strndup(in->pool, text, len);
+}
+
+const char *hone_element_type(const struct hone_coder_input *in, const struct hone_c_node *pointer)
+{
+    const char *type = pointer->type;
+    if (strncmp(type, "const ", 6) == 0)
+        type += 6;
+    const char *star = strchr(type, '*');
+    if (!star || star == type || strchr(star + 1, '*'))
+        return NULL;
+    size_t len = (size_t)(star - type);
+    while (len > 0 && type[len - 1] == ' ')
+        len--;
+    return hone_pool_strndup(in->pool, type, len);
 }
 
 char *hone_body_text(const struct hone_c_edits *edits, const struct hone_c_node *body)

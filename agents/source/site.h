@@ -95,8 +95,14 @@ const char *hone_full_text(const struct hone_coder_input *in, const struct hone_
 const char *hone_count_text(const struct hone_coder_input *in, const struct hone_c_loop *loop);
 /* The type as it was written, "int64_t"; the canonical one when that is no plain word. */
 const char *hone_type_text(const struct hone_coder_input *in, const struct hone_c_node *var);
+/* "float" of "const float *__restrict"; in the pool. NULL: no pointer. */
+const char *hone_element_type(const struct hone_coder_input *in, const struct hone_c_node *pointer);
 /* " if((double)M * N > 16384)": threads only where the work pays for waking them. */
 const char *hone_if_clause(const struct hone_coder_input *in, const struct hone_c_loop *loop);
+/* Of a loop with unit steps the iterations of part `chunk` of `chunks`, which are as many as can be
+ * alike: the bounds and the loop around the body. */
+const char *hone_chunk_text(const struct hone_coder_input *in, const struct hone_c_loop *loop,
+                            const char *chunk, const char *chunks, const char *body);
 /* Text of the statements of a body without the outer braces. */
 char *hone_body_text(const struct hone_c_edits *edits, const struct hone_c_node *body);
 /* The outermost loops that may run in parallel, none inside another; returns how many. */
