@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every rewrite at every site of the five packs' textbook kernels (and of some other shapes), and
  * chains of them: the new source must compile and give the original's answer. */
-#include "workspace/task/task.h"
 #include "tests/unit/unit.h"
 
 #include <dlfcn.h>
@@ -14,6 +13,7 @@
 #include "agents/rewrites/coder_rules.h"
 #include "agents/source/c_normal.h"
 #include "workspace/base/file.h"
+#include "workspace/task/task.h"
 
 enum { MAX_OUT = 1 << 14 };
 
