@@ -56,7 +56,7 @@ void spmv(int n, const index_t *start, const index_t *column, const double *valu
 EOF
 admitted spmv 'start\[n + 1\], column\[nnz\], value\[nnz\], x\[n\], y\[n\]' -I "$ROOT/include"
 
-# a variance of floats in double: denormals are what -ffast-math loses, so the task leaves them out
+# a variance of floats in double: denormals are what -ffast-math loses with gcc up to 12, so the task leaves them out
 cat >"$ROOT/mean_var.c" <<'EOF'
 #include <stddef.h>
 double mean_var(const float *samples, size_t count, double *variance)
@@ -72,7 +72,9 @@ double mean_var(const float *samples, size_t count, double *variance)
     return mean;
 }
 EOF
-admitted mean_var 'assumed: inputs hold no denormals' --size count=40000 --size count=10003
+assumed=
+[ "$(gcc -dumpversion | cut -d. -f1)" -gt 12 ] || assumed='assumed: inputs hold no denormals'
+admitted mean_var "$assumed" --size count=40000 --size count=10003
 
 # an agent is told its own tool's words
 "$HONE" call task_new '{"source":"void softsum(const float *x, float *y, int n) { float s = 0; for (int i = 0; i < n; i++) s += x[i] * x[i] * x[i]; for (int i = 0; i < n; i++) y[i] = x[i] - s; }","sizes":["n=5000"],"tolerances":["y=1e-9"]}' --workspace "$WS" >"$ROOT/said"

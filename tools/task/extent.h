@@ -40,6 +40,9 @@ const struct hone_extent_name *hone_extent_name(const struct hone_extent *x, int
  * the reach of its first subscript. */
 struct hone_reach hone_extent_reach(struct hone_extent *x, const struct hone_param *param,
                                     bool divides);
+/* The integer that each subscript of the array has a product with, a row's length; NULL: there is
+ * none, or not one for all. */
+const struct hone_param *hone_extent_row(struct hone_extent *x, const struct hone_param *param);
 /* "n % (2*half) == 0" for the loops with steps that hone_extent_reach met, at most max; how many. */
 size_t hone_extent_steps(struct hone_extent *x, const char **ret, size_t max);
 /* Blocks along y and z of the launches, formulas of sizes, at most max; how many. Of a CUDA file

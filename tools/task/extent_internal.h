@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of extent.h share: extent_range.c evaluates expressions, extent_reach.c follows
- * arrays, extent_call.c calls and what arrays hold. */
+ * arrays, extent_call.c calls and what arrays hold, extent_guard.c reads conditions. */
 #ifndef HONE_TOOLS_EXTENT_INTERNAL_H
 #define HONE_TOOLS_EXTENT_INTERNAL_H
 
@@ -109,6 +109,12 @@ struct hone_extent_values hone_extent_of_choice(const struct hone_extent_scope *
                                                 size_t mark, size_t colon, size_t end, size_t pos);
 /* The first token behind `from` where a step of it may have been taken: it, or the loop around it. */
 size_t hone_extent_first_step(const struct hone_extent_scope *s, size_t name, size_t from);
+/* The end of the statement that begins at i: its last token. */
+size_t hone_extent_statement_end(const struct hone_extent_scope *s, size_t i);
+/* What the name at token `name` may be at token `pos`, narrowed by the conditions that hold there
+ * (extent_guard.c). */
+void hone_extent_narrow(const struct hone_extent_scope *s, size_t name, size_t pos,
+                        struct hone_extent_values *e);
 /* How often token i is reached in one call of the function; of a loop, how often its body runs. */
 struct hone_poly hone_extent_rounds(const struct hone_extent_scope *s, size_t i, bool is_loop);
 

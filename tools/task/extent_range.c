@@ -142,8 +142,7 @@ static bool bound_between(const struct hone_extent_scope *s, const struct part *
 
 /* ---- loops ---- */
 
-/* The end of the statement that begins at i. */
-static size_t statement_end(const struct hone_extent_scope *s, size_t i)
+size_t hone_extent_statement_end(const struct hone_extent_scope *s, size_t i)
 {
     while (i < s->d->end && !hone_extent_is(s, i, ";") && !hone_extent_is(s, i, "{")) {
         if (hone_extent_is(s, i, "(") || hone_extent_is(s, i, "["))
@@ -162,14 +161,14 @@ static size_t governed_end(const struct hone_extent_scope *s, size_t head)
     while (i < s->d->end && (hone_extent_is(s, i, "for") || hone_extent_is(s, i, "while") ||
                              hone_extent_is(s, i, "if")))
         i = hone_c_closing(&s->x->t, i + 1) + 1;
-    return statement_end(s, i);
+    return hone_extent_statement_end(s, i);
 }
 
 static size_t loop_end(const struct hone_extent_scope *s, size_t loop)
 {
     size_t i = governed_end(s, loop);
     while (hone_extent_is(s, i + 1, "else"))
-        i = statement_end(s, i + 2);
+        i = hone_extent_statement_end(s, i + 2);
     return i;
 }
 
@@ -472,8 +471,9 @@ struct hone_poly hone_extent_rounds(const struct hone_extent_scope *s, size_t i,
     return hone_poly_multiply(&around, &own);
 }
 
-static struct hone_extent_values range_of_name(const struct hone_extent_scope *s, size_t name,
-                                               size_t pos)
+/* Without what conditions say of counters (hone_extent_narrow). */
+static struct hone_extent_values range_unguarded(const struct hone_extent_scope *s, size_t name,
+                                                 size_t pos)
 {
     struct hone_extent_values e = unknown();
     struct hone_poly guard;
@@ -501,6 +501,15 @@ static struct hone_extent_values range_of_name(const struct hone_extent_scope *s
     if (is_counter)
         return range_of_counter(s, name, name);
     return e.hi.is_known ? e : range_of_assigned(s, name, true);
+}
+
+static struct hone_extent_values range_of_name(const struct hone_extent_scope *s, size_t name,
+                                               size_t pos)
+{
+    struct hone_extent_values e = range_unguarded(s, name, pos);
+    if (e.hi.is_known && !hone_poly_equal(&e.lo, &e.hi) && !hone_extent_param(s, name))
+        hone_extent_narrow(s, name, pos, &e);
+    return e;
 }
 
 /* ---- expressions ---- */

@@ -280,6 +280,34 @@ struct hone_reach hone_extent_reach(struct hone_extent *x, const struct hone_par
 
 /* ---- for callers ---- */
 
+static const struct hone_param *integer_at(const struct hone_extent_scope *s, size_t i)
+{
+    const struct hone_param *p = hone_extent_param(s, i);
+    return p && !p->is_pointer && !hone_dtype_is_float(p->dtype) ? p : NULL;
+}
+
+const struct hone_param *hone_extent_row(struct hone_extent *x, const struct hone_param *param)
+{
+    const struct hone_extent_scope s = {.x = x, .d = &x->d};
+    const struct hone_param *row = NULL;
+    for (size_t i = x->d.close + 1; i < x->d.end && i < x->t.n; i++) {
+        const struct hone_param *here = NULL;
+        if (!hone_c_is(hone_extent_at(&s, i), param->name) || !hone_extent_is(&s, i + 1, "["))
+            continue;
+        size_t close = hone_c_closing(&x->t, i + 1);
+        for (size_t k = i + 2; k < close; k++) {
+            if (hone_extent_is(&s, k, "(") || hone_extent_is(&s, k, "["))
+                k = hone_c_closing(&x->t, k);
+            if (!here && hone_extent_is(&s, k + 1, "*"))
+                here = integer_at(&s, k + 2) ? integer_at(&s, k + 2) : integer_at(&s, k);
+        }
+        if (!here || (row && row != here))
+            return NULL;
+        row = here;
+    }
+    return row;
+}
+
 static bool has_content(const struct hone_extent *x, const struct hone_poly *p)
 {
     for (size_t i = 0; i < p->n; i++)

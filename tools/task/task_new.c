@@ -4,6 +4,8 @@
 #include "tools/task/task_new.h"
 
 #include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/task/c_tokens.h"
@@ -38,6 +40,54 @@ const char *hone_new_said(const struct hone_new_work *w, const struct hone_strs 
 {
     const char *said = t->param ? hone_new_said_of(w, list, t->param) : NULL;
     return said ? said : hone_new_option(list, t->name, '=');
+}
+
+/* Names that an option of that kind may say: of arrays, or of numbers. */
+static const char *names_of(struct hone_new_work *w, bool is_number)
+{
+    const char *text = "";
+    for (size_t i = 0; i < w->proto.n_params; i++)
+        if (w->proto.params[i].is_pointer != is_number)
+            text = hone_pool_printf(w->pool, "%s%s%s", text, *text ? ", " : "",
+                                    w->proto.params[i].name);
+    return *text ? text : "there are none";
+}
+
+/* Does the word name what an option of that kind is for? */
+static bool is_named(const struct hone_new_work *w, const char *word, bool is_number)
+{
+    for (size_t i = 0; i < w->n_inputs; i++) /* x_in, and numbers that became inputs */
+        if (!is_number && strcmp(w->inputs[i].name, word) == 0)
+            return true;
+    for (size_t p = 0; p < w->proto.n_params; p++)
+        if ((strcmp(w->proto.params[p].name, word) == 0 || strcmp(w->names[p], word) == 0) &&
+            w->proto.params[p].is_pointer != is_number)
+            return true;
+    return false;
+}
+
+int hone_new_check_options(struct hone_new_work *w)
+{
+    const struct {
+        const struct hone_strs *list;
+        char mark;
+        const char *what;
+    } lists[] = {{&w->options->inouts, '\0', "inout"}, {&w->options->outs, '\0', "out"},
+                 {&w->options->shapes, '[', "shape"},  {&w->options->roles, '=', "role"},
+                 {&w->options->scales, '=', "scale"},  {&w->options->shifts, '=', "shift"},
+                 {&w->options->scalars, '=', "scalar"}};
+    for (size_t l = 0; l < HONE_COUNTOF(lists); l++) {
+        bool is_number = lists[l].list == &w->options->scalars;
+        for (size_t i = 0; i < lists[l].list->n; i++) {
+            const char *text = lists[l].list->v[i], *mark = strchr(text, lists[l].mark);
+            const char *word = mark ? hone_pool_strndup(w->pool, text, (size_t)(mark - text)) : "";
+            if (!is_named(w, word, is_number))
+                return hone_fail(w->err, HONE_E_ARG, "%s '%.80s' names no %s of '%s': %s",
+                                 lists[l].what, text, is_number ? "number" : "array", w->proto.name,
+                                 names_of(w, is_number));
+        }
+    }
+    return 0;
 }
 
 const char *hone_new_formula(const struct hone_new_work *w, const char *formula)
@@ -191,24 +241,40 @@ static int add_value(struct hone_new_work *w, const struct hone_param *p)
     return 0;
 }
 
-/* A task needs content that changes from call to call: numbers that were given no value become
- * inputs of one element where there is no array to read. */
+static void make_element(struct hone_new_work *w, const struct hone_new_scalar *s)
+{
+    struct hone_new_tensor *t = &w->inputs[w->n_inputs++];
+    const char *said = hone_new_said_of(w, &w->options->scalars, s->param);
+    double value = said ? strtod(said, NULL) : 0;
+    *t = (struct hone_new_tensor){.param = s->param, .name = s->name, .dtype = s->dtype};
+    if (said && isfinite(value)) {
+        t->is_around = true;
+        t->shift = value;
+        t->scale = value == 0 ? 1 : fabs(value) / 8;
+    }
+    hone_new_note(
+        w, hone_pool_printf(w->pool,
+                            "'%s' becomes an input of one element, as the function reads "
+                            "no array and what never changes could be stored (%s)",
+                            s->name,
+                            said ? hone_pool_printf(w->pool, "its values lie around %g", value)
+                                 : hone_pool_printf(w->pool,
+                                                    "--scalar %s=1.5 draws values around "
+                                                    "that",
+                                                    s->name)));
+}
+
+/* A task needs content that changes from call to call: where there is no array to read, numbers
+ * become inputs of one element. */
 static void make_input(struct hone_new_work *w)
 {
     size_t n = 0;
     for (size_t i = 0; i < w->n_scalars; i++) {
         const struct hone_new_scalar *s = &w->scalars[i];
-        if (!hone_dtype_is_float(s->dtype) || w->n_inputs + w->n_outputs == HONE_LIMIT_TENSORS ||
-            hone_new_said_of(w, &w->options->scalars, s->param)) {
+        if (!hone_dtype_is_float(s->dtype) || w->n_inputs + w->n_outputs == HONE_LIMIT_TENSORS)
             w->scalars[n++] = *s;
-            continue;
-        }
-        w->inputs[w->n_inputs++] =
-            (struct hone_new_tensor){.param = s->param, .name = s->name, .dtype = s->dtype};
-        hone_new_note(w, hone_pool_printf(w->pool,
-                                          "'%s' becomes an input of one element, as the function "
-                                          "reads no array (--scalar %s=1.5 gives it one value)",
-                                          s->name, s->name));
+        else
+            make_element(w, s);
     }
     w->n_scalars = n;
 }

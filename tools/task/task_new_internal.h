@@ -49,6 +49,7 @@ struct hone_new_tensor {
     int shape[HONE_LIMIT_RANK];
     size_t rank;
     double scale, shift;      /* inputs: of their content */
+    bool is_around;           /* they are what the user's value of a number says */
     const char *role, *bound; /* inputs; NULL: activation */
 };
 
@@ -88,6 +89,8 @@ const char *hone_new_said(const struct hone_new_work *w, const struct hone_strs 
                           const struct hone_new_tensor *t);
 const char *hone_new_said_of(const struct hone_new_work *w, const struct hone_strs *list,
                              const struct hone_param *param);
+/* Each option of arrays and numbers names one. */
+int hone_new_check_options(struct hone_new_work *w);
 /* The user's formula with the task's names; in the pool. */
 const char *hone_new_formula(const struct hone_new_work *w, const char *formula);
 /* Without blanks around it; in the pool. */

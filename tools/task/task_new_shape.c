@@ -31,11 +31,20 @@ static const struct hone_term *leading(const struct hone_poly *p)
     return n == 1 ? best : NULL;
 }
 
-/* A loop that leaves out a border reaches less than the array has: n*m - m - 1 is n*m. */
+/* 4*n - 1: less than one element of several values. */
+static bool is_short_of(const struct hone_poly *p, const struct hone_term *first)
+{
+    const struct hone_term *other = p->n == 2 ? &p->terms[first == p->terms] : NULL;
+    return other && other->degree == 0 && other->factor < 0 && -other->factor < first->factor;
+}
+
+/* A loop that leaves out a border reaches less than the array has: n*m - m - 1 is n*m. So does one
+ * that leaves out the last of several values an element has: 4*n - 1 is 4*n. */
 static bool round_up(struct hone_reach *r)
 {
     const struct hone_term *first = leading(&r->size);
-    bool may = first && (first->degree > 1 || (first->degree == 1 && r->starts_late));
+    bool may = first && (first->degree > 1 ||
+                         (first->degree == 1 && (r->starts_late || is_short_of(&r->size, first))));
     for (size_t i = 0; may && i < r->size.n; i++)
         may = &r->size.terms[i] == first || r->size.terms[i].factor < 0;
     if (!may || r->size.n == 1)
@@ -635,6 +644,48 @@ static int shape_from_param(struct hone_new_work *w, struct hone_new_tensor *t)
     return 0;
 }
 
+static bool is_in_a_reach(const struct hone_new_work *w, const char *name)
+{
+    for (size_t i = 0; i < w->proto.n_params; i++)
+        if (w->reaches[i].reach.size.is_known && has_name(&w->reaches[i].reach.size, w, name))
+            return true;
+    return false;
+}
+
+static bool is_only_unknown(const struct hone_new_work *w, const struct hone_param *param)
+{
+    for (size_t i = 0; i < w->proto.n_params; i++)
+        if (w->proto.params[i].is_pointer && &w->proto.params[i] != param &&
+            !w->reaches[i].reach.size.is_known)
+            return false;
+    return true;
+}
+
+/* Subscripts whose rows are computed at random (y * width + x of a resized picture) tell how long a
+ * row is; how many there are is the one size that says nothing of another array. */
+static int shape_from_rows(struct hone_new_work *w, struct hone_new_tensor *t, bool *ret_is_done)
+{
+    const struct hone_param *row =
+        is_only_unknown(w, t->param) ? hone_extent_row(w->index, t->param) : NULL;
+    const char *n_rows = NULL;
+    size_t n = 0;
+    for (size_t a = 0; row && a < w->n_axes; a++)
+        if (w->axes[a].param && w->axes[a].param != row && !is_in_a_reach(w, w->axes[a].name))
+            n_rows = w->axes[a].name, n++;
+    if (n != 1)
+        return 0;
+    int code = add_dim(w, t, n_rows);
+    if (code == 0)
+        code = add_dim(w, t, hone_new_task_name(w, row));
+    *ret_is_done = true;
+    hone_new_note(w, hone_pool_printf(w->pool,
+                                      "'%s' is taken to have %s rows of %s: its subscripts go by "
+                                      "%s, and no other array has %s (--shape '%s[...]')",
+                                      t->param->name, n_rows, hone_new_task_name(w, row),
+                                      hone_new_task_name(w, row), n_rows, t->param->name));
+    return code;
+}
+
 static int find_shape(struct hone_new_work *w, struct hone_new_tensor *t)
 {
     const char *option =
@@ -650,6 +701,8 @@ static int find_shape(struct hone_new_work *w, struct hone_new_tensor *t)
         return shape_from_param(w, t);
     int code = shape_from_reach(w, t, &is_done);
     if (code < 0 || is_done)
+        return code;
+    if ((code = shape_from_rows(w, t, &is_done)) < 0 || is_done)
         return code;
     size_t n_integers = 0;
     const char *only = "";
@@ -678,54 +731,6 @@ static int find_shape(struct hone_new_work *w, struct hone_new_tensor *t)
                hone_pool_printf(w->pool, "--shape '%s[M,K]'", t->param->name));
 }
 
-/* Names that an option of that kind may say: of arrays, or of numbers. */
-static const char *names_of(struct hone_new_work *w, bool is_number)
-{
-    const char *text = "";
-    for (size_t i = 0; i < w->proto.n_params; i++)
-        if (w->proto.params[i].is_pointer != is_number)
-            text = hone_pool_printf(w->pool, "%s%s%s", text, *text ? ", " : "",
-                                    w->proto.params[i].name);
-    return *text ? text : "there are none";
-}
-
-/* Does the word name what an option of that kind is for? */
-static bool is_named(const struct hone_new_work *w, const char *word, bool is_number)
-{
-    for (size_t i = 0; i < w->n_inputs; i++) /* x_in, and numbers that became inputs */
-        if (!is_number && strcmp(w->inputs[i].name, word) == 0)
-            return true;
-    for (size_t p = 0; p < w->proto.n_params; p++)
-        if ((strcmp(w->proto.params[p].name, word) == 0 || strcmp(w->names[p], word) == 0) &&
-            w->proto.params[p].is_pointer != is_number)
-            return true;
-    return false;
-}
-
-static int check_options_used(struct hone_new_work *w)
-{
-    const struct {
-        const struct hone_strs *list;
-        char mark;
-        const char *what;
-    } lists[] = {{&w->options->inouts, '\0', "inout"}, {&w->options->outs, '\0', "out"},
-                 {&w->options->shapes, '[', "shape"},  {&w->options->roles, '=', "role"},
-                 {&w->options->scales, '=', "scale"},  {&w->options->shifts, '=', "shift"},
-                 {&w->options->scalars, '=', "scalar"}};
-    for (size_t l = 0; l < HONE_COUNTOF(lists); l++) {
-        bool is_number = lists[l].list == &w->options->scalars;
-        for (size_t i = 0; i < lists[l].list->n; i++) {
-            const char *text = lists[l].list->v[i], *mark = strchr(text, lists[l].mark);
-            const char *word = mark ? hone_pool_strndup(w->pool, text, (size_t)(mark - text)) : "";
-            if (!is_named(w, word, is_number))
-                return hone_fail(w->err, HONE_E_ARG, "%s '%.80s' names no %s of '%s': %s",
-                                 lists[l].what, text, is_number ? "number" : "array", w->proto.name,
-                                 names_of(w, is_number));
-        }
-    }
-    return 0;
-}
-
 static int find_number(struct hone_new_work *w, const struct hone_strs *list, const char *what,
                        const struct hone_new_tensor *t, double *ret)
 {
@@ -752,15 +757,15 @@ static int find_role(struct hone_new_work *w, struct hone_new_tensor *t)
                                 : t->dtype == HONE_DTYPE_BOOL  ? "zeros and ones"
                                                                : "all values of a byte",
                                 t->param->name, t->param->name));
-    t->scale = 1;
-    t->shift = 0;
+    if (!t->is_around)
+        t->scale = 1, t->shift = 0;
     int code = find_number(w, &w->options->scales, "scale", t, &t->scale);
     return code < 0 ? code : find_number(w, &w->options->shifts, "shift", t, &t->shift);
 }
 
 int hone_new_shapes(struct hone_new_work *w)
 {
-    int code = check_options_used(w);
+    int code = hone_new_check_options(w);
     /* offsets and indexes name axes that the shapes of others make */
     for (size_t i = 0; code == 0 && i < w->n_inputs + w->n_outputs; i++) {
         bool is_input = i < w->n_inputs;

@@ -258,6 +258,36 @@ START_TEST(tolerances_have_an_absolute_part)
 }
 END_TEST
 
+/* Where the function reads no array, its numbers vary around what the user gave them. */
+START_TEST(numbers_alone_become_inputs)
+{
+    char root[] = "/tmp/hone-new-test-XXXXXX";
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_task_new made;
+    struct hone_task *task = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    const char *scalars[] = {"a=-2", "b=0"}, *scales[] = {"b=0.5"};
+    const struct hone_task_new_options options = {
+        .source = "void f(float a, float b, float c, int n, float *y) { for (int i = 0; i < n; "
+                  "i++) y[i] = a * i + b + c; }",
+        .dir = hone_pool_printf(pool, "%s/pack", root),
+        .scalars = {scalars, 2},
+        .scales = {scales, 1}};
+    ck_assert_msg(hone_task_new(&options, pool, &made, &err) == 0, "%s", err.message);
+    ck_assert_int_eq(hone_task_load(options.dir, &task, &err), 0);
+    ck_assert_uint_eq(task->n_inputs, 3);
+    ck_assert_double_eq(task->inputs[0].shift, -2);
+    ck_assert_double_eq(task->inputs[0].unit, 0.25);
+    ck_assert_double_eq(task->inputs[1].shift, 0);
+    ck_assert_double_eq(task->inputs[1].unit, 0.5);
+    ck_assert_double_eq(task->inputs[2].shift, 0);
+    ck_assert_double_eq(task->inputs[2].unit, 1);
+    hone_task_free(task);
+    ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+}
+END_TEST
+
 /* Each option takes the user's name of what has another one in the task. */
 START_TEST(options_take_the_users_names)
 {
@@ -753,5 +783,5 @@ END_TEST
 UNIT_MAIN("task_new", references_of_cuda, the_baseline_holds_the_loops, recursion_is_wrapped,
           its_own_world_comes_along, headers_in_headers_end, accesses, bytes_are_not_bools,
           packs_work_at_once, sparse_with_roles, tolerances_have_an_absolute_part,
-          options_take_the_users_names, unknown_names_are_told, bad_sources_are_explained,
-          making_a_task, rename_leaves_comments_and_strings)
+          numbers_alone_become_inputs, options_take_the_users_names, unknown_names_are_told,
+          bad_sources_are_explained, making_a_task, rename_leaves_comments_and_strings)

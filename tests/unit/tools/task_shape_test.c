@@ -86,6 +86,28 @@ static const struct {
     {"void clampd(const float *s, float *d, int w, int h) { for (int y = 0; y < h; y++) for (int x "
      "= 0; x < w; x++) { int xx = x + 1 < w ? x + 1 : w - 1; d[y * w + x] = s[y * w + xx]; } }",
      "s[h,w] | d[h,w]"},
+    /* a border that is left out: by what leaves the loop, or by what the statement is under */
+    {"void sobel(const unsigned char *s, unsigned char *d, int w, int h) { for (int y = 0; y < h; "
+     "y++) for (int x = 0; x < w; x++) { if (x == 0 || (y == 0) || x == w - 1 || y >= h - 1) { d[y "
+     "* w + x] = 0; continue; } const unsigned char *p = s + (y - 1) * w + x, *q = s + (y + 1) * w "
+     "+ x; d[y * w + x] = p[-1] + q[1]; } }",
+     "s[h,w] | d[h,w]"},
+    {"void inner(const float *s, float *d, int w, int r) { for (int x = 0; x < w; x++) { d[x] = 0; "
+     "if (x - r >= 0 && x + r < w) d[x] = s[x - r] + s[x + r]; } }",
+     "s[w] | d[w]"},
+    /* not by a condition of another one, by one of two, or by one that is over */
+    {"void two(const float *s, float *d, int w, int h) { for (int y = 0; y < h; y++) for (int x = "
+     "0; x < w; x++) { if (y > 3) if (x == w - 1) continue; if (x == w - 1 && y == 1) continue; { "
+     "if (y) continue; } d[y * w + x] = s[y * (w + 1) + x + 1]; } }",
+     "s[h*w + h] | d[h,w]"},
+    /* the last of four is not read; rows that arithmetic of floats picks */
+    {"void blend(int n, const unsigned char *a, unsigned char *b) { for (int i = 0; i < n; i++) "
+     "for (int c = 0; c < 4; c++) b[4 * i + c] = c < 3 ? a[4 * i + c] : 255; }",
+     "a[n,4] | b[n,4]"},
+    {"void resize(int sw, int sh, int dw, int dh, const float *s, float *d) { for (int y = 0; y < "
+     "dh; y++) for (int x = 0; x < dw; x++) { int iy = (int)((y + 0.5f) * sh / dh), ix = (int)((x "
+     "+ 0.5f) * sw / dw); d[y * dw + x] = s[iy * sw + ix]; } }",
+     "s[sh,sw] | d[dh,dw]"},
     /* a helper or a choice keeps values inside, in each way that people write it */
     {"static int clampi(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v; }\nvoid "
      "blurc(unsigned char *d, const unsigned char *s, int stride, int w, int h) { for (int y = 0; "
