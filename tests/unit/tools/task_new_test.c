@@ -282,7 +282,7 @@ START_TEST(numbers_alone_become_inputs)
     ck_assert_double_eq(task->inputs[1].shift, 0);
     ck_assert_double_eq(task->inputs[1].unit, 0.5);
     ck_assert_double_eq(task->inputs[2].shift, 0);
-    ck_assert_double_eq(task->inputs[2].unit, 1);
+    ck_assert_double_eq(task->inputs[2].unit, 0); /* not said: 1 */
     hone_task_free(task);
     ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
 }
