@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of extent.h share: extent_range.c evaluates expressions, extent_reach.c follows
- * arrays, extent_call.c calls and what arrays hold, extent_guard.c reads conditions. */
+ * arrays, extent_call.c calls, conditions, and what arrays hold. */
 #ifndef HONE_TOOLS_EXTENT_INTERNAL_H
 #define HONE_TOOLS_EXTENT_INTERNAL_H
 
@@ -112,7 +112,7 @@ size_t hone_extent_first_step(const struct hone_extent_scope *s, size_t name, si
 /* The end of the statement that begins at i: its last token. */
 size_t hone_extent_statement_end(const struct hone_extent_scope *s, size_t i);
 /* What the name at token `name` may be at token `pos`, narrowed by the conditions that hold there
- * (extent_guard.c). */
+ * (extent_call.c). */
 void hone_extent_narrow(const struct hone_extent_scope *s, size_t name, size_t pos,
                         struct hone_extent_values *e);
 /* How often token i is reached in one call of the function; of a loop, how often its body runs. */
