@@ -18,6 +18,7 @@ REWRITE(outer_strip);
 REWRITE(outer_lanes);
 REWRITE(skewed_lanes);
 REWRITE(accumulators);
+REWRITE(split_borders);
 REWRITE(tile_loops);
 REWRITE(vector_math);
 REWRITE(reorder_nests);
@@ -76,6 +77,7 @@ const struct hone_rewrite *const hone_rewrites[] = {
     &hone_rewrite_thread_outer,
     &hone_rewrite_thread_bins,
     &hone_rewrite_thread_reduction,
+    &hone_rewrite_split_borders,
     &hone_rewrite_tile_loops,
     &hone_rewrite_unroll_loops,
     &hone_rewrite_vector_math,

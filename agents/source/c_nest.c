@@ -119,12 +119,23 @@ static bool is_about_tunable(const struct hone_c_node *condition)
     return false;
 }
 
+static bool is_name_with(const struct hone_c_node *expr, const char *end)
+{
+    const struct hone_c_node *n = expr ? hone_c_strip(expr) : NULL;
+    return n && n->kind == HONE_C_REF && *n->name && strstr(n->name + 1, end) != NULL;
+}
+
 /* Rewrites name the place where whole blocks end "<variable>_full". */
 static bool is_tail(const struct hone_c_loop *l)
 {
-    const struct hone_c_node *lower = l->lower ? hone_c_strip(l->lower) : NULL;
-    size_t len = lower && lower->kind == HONE_C_REF ? strlen(lower->name) : 0;
-    return len > 5 && strstr(lower->name + 1, "_full") != NULL;
+    return is_name_with(l->lower, "_full");
+}
+
+/* A part of a loop that was split at borders ends at "<variable>_head", or begins at
+ * "<variable>_tail"; the part between them does both the other way round. */
+static bool is_border(const struct hone_c_loop *l)
+{
+    return is_name_with(l->upper, "_head") || is_name_with(l->lower, "_tail");
 }
 
 static bool is_in_fallback(const struct hone_c_node *node)
@@ -149,7 +160,7 @@ static void read_loop(const struct hone_c_tree *tree, struct hone_c_loop *l)
     l->is_small =
         upper && (upper->kind == HONE_C_CONST || (upper->kind == HONE_C_REF && !upper->decl));
     l->is_innermost = true;
-    l->is_fallback = is_in_fallback(l->node) || is_tail(l);
+    l->is_fallback = is_in_fallback(l->node) || is_tail(l) || is_border(l);
 }
 
 void hone_c_nest_of(const struct hone_c_tree *tree, const struct hone_c_node *function,
@@ -170,8 +181,10 @@ void hone_c_nest_of(const struct hone_c_tree *tree, const struct hone_c_node *fu
             l->depth = l->parent->depth + 1;
             l->has_parallel |=
                 l->parent->has_collapse && hone_c_only_stmt(l->parent->node->body) == n;
-            for (struct hone_c_loop *p = l->parent; p; p = p->parent)
+            for (struct hone_c_loop *p = l->parent; p; p = p->parent) {
                 p->is_innermost = false;
+                l->is_fallback |= is_border(p);
+            }
         }
     }
 }

@@ -54,7 +54,8 @@ struct hone_c_loop {
     bool declares_var;
     bool is_innermost;
     bool is_fallback; /* what a rewrite left for odd sizes: in the else branch of an if about a
-                         tunable, or a loop that starts where whole blocks end (<name>_full) */
+                         tunable, a loop that starts where whole blocks end (<name>_full), or what
+                         runs at borders (to <name>_head, from <name>_tail) with loops in it */
     bool is_small;    /* the upper bound is a literal or a tunable */
     int depth;        /* 0: outermost */
     struct hone_c_loop *parent;

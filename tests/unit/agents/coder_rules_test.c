@@ -661,6 +661,88 @@ START_TEST(sums_into_bins)
 }
 END_TEST
 
+/* Borders are split off in each spelling; all sizes from none on, with what lies outside told apart. */
+START_TEST(borders_are_split)
+{
+    static const struct {
+        const char *body; /* of void k(const int *x, int *y, int n, int m) */
+        bool is_fit;
+    } rows[] = {
+        {"for (int i = 0; i < n; i++) { if (i == 0 || i == n - 1) continue; y[i] = x[i - 1]; }",
+         true},
+        {"for (int i = 0; i < n; i++) y[i] = i - 2 < 0 ? 5 : i + 1 >= n ? 7 : x[i - 2];", true},
+        {"for (int i = 0; i < n; i++) for (int d = -m; d <= m; d++) { int k = i + d; if (0 <= k && "
+         "n > k) y[i] += x[k] * (d + 9); }",
+         true},
+        {"for (int j = 0; j < m; j++) for (int i = 0; i < n; i++) { int s = 0; for (int e = -1; e "
+         "<= 1; e++) for (int d = -1; d <= 1; d++) s += x[(j + e + m) % m * n + (i + d + n) % n] * "
+         "(3 * e + d + 9); y[j * n + i] = s; }",
+         true},
+        {"for (int i = 0; i < n; i++) for (int k = 0; k < m; k++) if (i - k >= 0) y[i] += x[i - k] "
+         "* (k + 1);",
+         true},
+        {"for (int i = n; i < n + m; i++) { if (i != n && !(i > n + m - 2)) y[i - n] = x[i]; else "
+         "y[i - n] -= 3; }",
+         true},
+        {"for (unsigned long i = 0; i < (unsigned long)n; i++) { if (i < 1 || i + 1 >= (unsigned "
+         "long)n) y[i] = 4; else y[i] = x[i - 1] + x[i + 1]; }",
+         true},
+        {"for (int i = 0; i < n; i++) { y[i] = x[i]; if (i > 1) y[i] += y[i - 1]; if (i == n - 2) "
+         "return; }",
+         true},
+        {"for (unsigned i = 0; i < (unsigned)n; i++) y[i] = i - 1 < (unsigned)n ? 1 : 2;", false},
+        {"for (int i = 0; i < n; i++) { if (i == 3) break; y[i] = i < 2; }", false},
+        {"int e = 1; for (int i = 0; i < n; i++) { if (i < e) y[i] = 1; e = m; }", false},
+        {"for (int i = 0; i < n; i++) for (int k = 0; k < i - 1; k++) y[i]++;", false},
+        {"for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) y[i] += i == k;", false},
+        {"for (int i = 0; i < n; i++) y[i] = x[i] < m;", false},
+        {"for (int i = 0; i < 8; i++) y[i] = i == 2;", false},
+        {"for (int i = 0; i < n; i++) { static int t; y[i] = i > 0 ? ++t : 1; }", false},
+    };
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    const struct hone_rewrite *rule = hone_rewrite_find("split_borders");
+    const char *all = "";
+    size_t n_fit = 0;
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct hone_coder_input in;
+        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+        const char *made = NULL;
+        const char *text = hone_pool_printf(
+            pool, "void k(const int *x, int *y, int n, int m)\n{\n%s\n}\n", rows[i].body);
+        ck_assert_int_eq(hone_coder_read(parser, "cpu", text, "k", pool, &in, NULL), 0);
+        size_t n = hone_coder_sites(rule, &in, sites);
+        ck_assert_msg((n > 0) == rows[i].is_fit, "%s: %zu places", rows[i].body, n);
+        if (n == 0)
+            continue;
+        ck_assert_int_eq(hone_coder_apply(parser, rule, &in, &sites[0], &made, NULL), 0);
+        ck_assert_int_eq(hone_coder_read(parser, "cpu", made, "k", pool, &in, NULL), 0);
+        n = hone_coder_sites(rule, &in, sites);
+        ck_assert_msg(n == 0, "once more:\n%s", made);
+        all =
+            hone_pool_printf(pool, "%s#define k was%zu\n%s#undef k\n#define k is%zu\n%s#undef k\n",
+                             all, n_fit, text, n_fit, made);
+        n_fit++;
+    }
+    for (size_t i = 0; i < n_fit; i++) {
+        void *old = build(all, hone_pool_printf(pool, "was%zu", i), pool);
+        void *new = build(all, hone_pool_printf(pool, "is%zu", i), pool);
+        kernel_any *f, *g;
+        memcpy(&f, &old, sizeof(f));
+        memcpy(&g, &new, sizeof(g));
+        for (int n = 0; n < 9; n++)
+            for (int m = 0; m < 5; m++) {
+                int x[128], was[128] = {0}, is[128] = {0};
+                for (int k = 0; k < 128; k++)
+                    x[k] = k * k % 37 + 1;
+                f(P(x + 40), P(was + 8), n, m, 0, 0, 0, 0, 0);
+                g(P(x + 40), P(is + 8), n, m, 0, 0, 0, 0, 0);
+                ck_assert_msg(memcmp(was, is, sizeof(was)) == 0, "%zu at %d, %d\n%s", i, n, m, all);
+            }
+    }
+}
+END_TEST
+
 /* A text that rounds as it is written keeps its sums of floats; other reductions are free. */
 START_TEST(rounding_is_exact)
 {
@@ -702,7 +784,7 @@ START_TEST(rounding_is_exact)
 }
 END_TEST
 
-UNIT_MAIN("coder_rules", sums_into_bins, rounding_is_exact, fast_math_is_the_option,
-          tiles_hold_their_sums, every_rewrite_keeps_the_answer, chains_keep_the_answer,
-          normal_form, a_sum_in_memory_is_a_chain, threads_go_to_the_deepest_nest,
-          collapsed_loops_stay_together)
+UNIT_MAIN("coder_rules", sums_into_bins, borders_are_split, rounding_is_exact,
+          fast_math_is_the_option, tiles_hold_their_sums, every_rewrite_keeps_the_answer,
+          chains_keep_the_answer, normal_form, a_sum_in_memory_is_a_chain,
+          threads_go_to_the_deepest_nest, collapsed_loops_stay_together)
