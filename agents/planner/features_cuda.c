@@ -43,6 +43,7 @@ static const struct {
     {"__restrict__", HONE_F_RESTRICT},
     {"__nv_bfloat16", HONE_F_NARROW},
     {"__half", HONE_F_NARROW},
+    {"int8_t", HONE_F_NARROW},
     {"cudaMemcpy", HONE_F_COPIES},
     {"cudaMalloc", HONE_F_ALLOCATIONS},
     {"#pragma hone tune", HONE_F_TUNABLES},

@@ -42,6 +42,7 @@ REWRITE(cuda_unroll);
 REWRITE(cuda_restrict);
 REWRITE(cuda_vector);
 REWRITE(cuda_row_lanes);
+REWRITE(cuda_row_stage);
 REWRITE(cuda_window_tile);
 REWRITE(cuda_gather_tile);
 
@@ -64,6 +65,7 @@ const struct hone_rewrite *const hone_rewrites[] = {
     &hone_rewrite_cuda_restrict,
     &hone_rewrite_cuda_vector,
     &hone_rewrite_cuda_row_lanes,
+    &hone_rewrite_cuda_row_stage,
     &hone_rewrite_cuda_window_tile,
     &hone_rewrite_accumulators,
     &hone_rewrite_fast_math,

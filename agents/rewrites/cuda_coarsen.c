@@ -224,6 +224,38 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     return hone_cuda_finish(&edits);
 }
 
+/* Three axes with new dims: x and y one thread an element, along z one block after another. NULL: it
+ * has a loop, and a rule that tiles sums would not know it again. */
+static const char *shape_in_loop(const struct hone_cuda_kernel *k, const char *dims,
+                                 const char *const names[3])
+{
+    struct hone_pool *pool = k->in->pool;
+    const struct hone_cuda_axis *z = NULL;
+    const char *out = "";
+    for (size_t i = 0; i < k->n_stmts; i++)
+        for (const struct hone_c_node *n = k->stmts[i]; n; n = hone_c_walk(k->stmts[i], n))
+            if (n->kind == HONE_C_FOR || n->kind == HONE_C_WHILE)
+                return NULL;
+    for (size_t i = 0; i < k->n_axes; i++) {
+        const struct hone_cuda_axis *a = &k->axes[i];
+        size_t d = (size_t)(dims[i] - 'x');
+        const char *bound = hone_cuda_inline(k, a->bound, NULL, 0);
+        if (dims[i] == 'z')
+            z = a;
+        else if (!bound)
+            return NULL;
+        else
+            out = hone_pool_printf(
+                pool, "%s%sif (%s >= %s)\nreturn;\n", out,
+                axis_line(k, a,
+                          hone_pool_printf(pool, "(int64_t)blockIdx.%c * %s + threadIdx.%c",
+                                           dims[i], names[d], dims[i])),
+                a->var->name, bound);
+    }
+    const char *loop = z ? z_loop(k, z, body_text(k)) : NULL;
+    return loop ? hone_pool_printf(pool, "%s%s", out, loop) : NULL;
+}
+
 /* A new dim for each axis (SWAP: the contiguous one along x), sizes of the block as tunables. */
 static char *reshape(const struct hone_coder_input *in, const struct hone_cuda_kernel *k,
                      const char *dims, struct hone_err *err)
@@ -246,10 +278,14 @@ static char *reshape(const struct hone_coder_input *in, const struct hone_cuda_k
                        hone_pool_printf(in->pool, "(int64_t)blockIdx.%c * %s + threadIdx.%c",
                                         dims[i], names[d], dims[i]));
     }
+    const char *looped = k->n_axes == 3 ? shape_in_loop(k, dims, names) : NULL;
+    bool is_looped = looped != NULL;
     for (size_t l = 0; l < k->n_launches; l++) {
         for (size_t i = 0; i < k->n_axes; i++) {
             size_t d = (size_t)(dims[i] - 'x');
-            parts[d] = hone_cuda_blocks(k, &k->launches[l], k->axes[i].bound, names[d]);
+            parts[d] = dims[i] == 'z' && is_looped
+                           ? z_blocks(k, &k->launches[l], &k->axes[i])
+                           : hone_cuda_blocks(k, &k->launches[l], k->axes[i].bound, names[d]);
             if (!parts[d])
                 return refuse(err, "a bound is not known where the kernel is started");
         }
@@ -262,7 +298,8 @@ static char *reshape(const struct hone_coder_input *in, const struct hone_cuda_k
     const struct hone_c_node *b = k->function->body;
     const char *bounds = hone_pool_printf(in->pool, "%s * %s * %s", names[0], names[1], names[2]);
     hone_cuda_replace_kernel(&edits, k, pragmas, hone_cuda_header(k, bounds, ""),
-                             hone_c_edit_text(&inner, b->begin + 1, b->end - 1));
+                             looped ? looped
+                                    : hone_c_edit_text(&inner, b->begin + 1, b->end - 1));
     hone_cuda_drop_unused(&edits, k);
     return hone_cuda_finish(&edits);
 }
