@@ -39,6 +39,7 @@ static const struct {
     {"__pipeline_", HONE_F_ASYNC},
     {"memcpy_async", HONE_F_ASYNC},
     {"wmma", HONE_F_MMA},
+    {"wgmma", HONE_F_MMA},
     {"mma.sync", HONE_F_MMA},
     {"__restrict__", HONE_F_RESTRICT},
     {"__nv_bfloat16", HONE_F_NARROW},

@@ -23,8 +23,8 @@
 
 struct flash {
     const struct hone_cuda_kernel *k;
-    const struct hone_c_node *row;                    /* the axis x */
-    const struct hone_cuda_axis *axis, *held[2];      /* of the row; of head and batch */
+    const struct hone_c_node *row;               /* the axis x */
+    const struct hone_cuda_axis *axis, *held[2]; /* of the row; of head and batch */
     size_t n_held;
     const struct hone_c_node *t, *period;             /* t = row % period; NULL: none */
     const struct hone_c_node *top, *sum, *total;      /* declarations */
@@ -361,9 +361,8 @@ static const char rest_text[] =
     "#pragma unroll\n"
     "for (int @e@ = 0; @e@ < 4; @e@++) {\n"
     "const float @score@ = @scores@[@r@][@e@];\n"
-    "@scores@[@r@][@e@] = @key_at@ + @thread_column@ + @e@ < @last_key@ ? (float)(@scaled@) : "
-    "-INFINITY;\n"
-    "@high@ = fmaxf(@high@, @scores@[@r@][@e@]);\n"
+    "if (@key_at@ + @thread_column@ + @e@ < @last_key@)\n"
+    "@high@ = fmaxf(@high@, @scaled@);\n"
     "}\n"
     "for (int @hop@ = 8; @hop@ > 0; @hop@ /= 2)\n"
     "@high@ = fmaxf(@high@, __shfl_xor_sync(0xffffffffu, @high@, @hop@));\n"
@@ -372,7 +371,11 @@ static const char rest_text[] =
     "vector_of<float, 4> @weight@;\n"
     "#pragma unroll\n"
     "for (int @e@ = 0; @e@ < 4; @e@++) {\n"
-    "@weight@.v[@e@] = @high@ > -INFINITY ? @exp@(@scores@[@r@][@e@] - @high@) : 0.0f;\n"
+    "const float @score@ = @scores@[@r@][@e@];\n"
+    "/* The difference as it was written: rounded once where a product and it are one operation. "
+    "*/\n"
+    "@weight@.v[@e@] = @key_at@ + @thread_column@ + @e@ < @last_key@ && @high@ > -INFINITY ? "
+    "@exp@(@scaled@ - @high@) : 0.0f;\n"
     "@part@ += @weight@.v[@e@];\n"
     "}\n"
     "*(vector_of<float, 4> *)&@weights@[(@thread_row@ + @r@) * @WEIGHTS_PITCH@ + @thread_column@] "
@@ -503,9 +506,9 @@ static const char *held_text(const struct flash *f, const char *period)
     struct hone_pool *pool = in->pool;
     const char *out = "", *left = hone_fresh_name(in, "n_left");
     if (f->n_held > 0)
-        out = hone_pool_printf(pool,
-                               "int64_t %s = blockIdx.x / ((%s + 16 * @ROWS@ - 1) / (16 * @ROWS@));\n",
-                               left, period);
+        out = hone_pool_printf(
+            pool, "int64_t %s = blockIdx.x / ((%s + 16 * @ROWS@ - 1) / (16 * @ROWS@));\n", left,
+            period);
     for (size_t i = 0; i < f->n_held; i++) {
         const struct hone_c_node *v = f->held[i]->var;
         const char *bound = hone_cuda_inline(f->k, f->held[i]->bound, NULL, 0);
@@ -539,8 +542,8 @@ static const char *make_body(const struct flash *f, const char *rows)
                *upper = expression(f, f->loop->upper, NULL, d, t),
                *group = expression(f, f->period ? f->period : f->axis->bound, NULL, d, t);
     const char *held = group ? held_text(f, group) : NULL;
-    if (!held || !query || !key || !value || !scaled || !dot_size || !value_size || !last_size || !upper ||
-        !group || f->dot->is_inclusive || f->add->is_inclusive || f->last->is_inclusive)
+    if (!held || !query || !key || !value || !scaled || !dot_size || !value_size || !last_size ||
+        !upper || !group || f->dot->is_inclusive || f->add->is_inclusive || f->last->is_inclusive)
         return NULL;
     bool by_row = is_by_row(f);
     const char *n_tiles = hone_fresh_name(in, "n_tiles");
@@ -551,9 +554,8 @@ static const char *make_body(const struct flash *f, const char *rows)
         {"KEYS", "KEYS"},
         {"max_size", f->max_size},
         {"held", hone_cuda_fill(in, held, of_held)},
-        {"group_at", f->n_held > 0
-                         ? ""
-                         : hone_pool_printf(pool, "blockIdx.x / %s * %s + ", n_tiles, period)},
+        {"group_at",
+         f->n_held > 0 ? "" : hone_pool_printf(pool, "blockIdx.x / %s * %s + ", n_tiles, period)},
         {"n_tiles", n_tiles},
         {"scalars", declarations(f, false)},
         {"locals", declarations(f, true)},
@@ -570,8 +572,7 @@ static const char *make_body(const struct flash *f, const char *rows)
         {"row_type", hone_cuda_type(in, f->row)},
         {"all_keys",
          hone_pool_printf(pool, by_row ? "%s - 1%s" : "(%s)%s", by_row ? t_end : upper, one)},
-        {"row_keys",
-         hone_pool_printf(pool, by_row ? "%s%s" : "(%s)%s", by_row ? t : upper, one)},
+        {"row_keys", hone_pool_printf(pool, by_row ? "%s%s" : "(%s)%s", by_row ? t : upper, one)},
         {"d", d},
         {"j", f->loop->var->name},
         {"r", r},

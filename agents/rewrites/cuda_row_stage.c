@@ -5,9 +5,10 @@
  *     for (c = 0; c < N; c++) { v = X[r * N + c]; anything that goes on from the last turn }
  *
  * Neighbouring threads read elements that are a row apart, and nothing of a row may be dealt out:
- * the greatest k, a running state. ROWS threads of a block keep their rows; all LANES threads copy
- * COLS elements of each row into shared memory, one part ahead, along the rows. The loop sees its
- * elements in the order that it saw before.
+ * the greatest k, a running state. ROWS threads of a block keep their rows, spread over its warps, so
+ * that few of a warp wait for each other; all LANES threads copy COLS elements of each row into
+ * shared memory, one part ahead, along the rows. The loop sees its elements in the order that it saw
+ * before.
  *
  * Loops that only reduce are left to cuda_row_lanes. Elements must be read in each turn, or more
  * would be read than before; stores come behind the loops. */
@@ -122,8 +123,7 @@ static bool read_rows(const struct hone_cuda_kernel *k, struct rows *r)
     r->row = k->axes[0].var;
     for (size_t i = 0; i < k->n_stmts; i++) {
         const struct hone_c_node *s = k->stmts[i];
-        const struct hone_c_loop *l =
-            s->kind == HONE_C_FOR ? hone_c_loop_of(&k->nest, s) : NULL;
+        const struct hone_c_loop *l = s->kind == HONE_C_FOR ? hone_c_loop_of(&k->nest, s) : NULL;
         for (const struct hone_c_node *n = s; n; n = hone_c_walk(s, n))
             if (n->kind == HONE_C_JUMP && strncmp(k->in->tree->source + n->begin, "return", 6) == 0)
                 return false;
@@ -153,14 +153,15 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
 /* ---- text ---- */
 
 struct names {
-    const char *lanes, *rows, *cols, *row_at, *is_in;
+    const char *lanes, *rows, *cols, *row_at, *is_in, *every;
 };
 
-static const char head_text[] = "const int64_t @row_at@ = (int64_t)blockIdx.x * @ROWS@;\n"
-                                "const bool @is_in@ = threadIdx.x < @ROWS@ && @row_at@ + "
-                                "threadIdx.x < (@bound@);\n"
-                                "const @row_type@ @row@ = @is_in@ ? @row_at@ + threadIdx.x : "
-                                "(@bound@) - 1;\n";
+static const char head_text[] =
+    "constexpr int @EVERY@ = @LANES@ / @ROWS@;\n"
+    "const int64_t @row_at@ = (int64_t)blockIdx.x * @ROWS@;\n"
+    "const bool @is_in@ = threadIdx.x % @EVERY@ == 0 && @row_at@ + threadIdx.x / @EVERY@ < "
+    "(@bound@);\n"
+    "const @row_type@ @row@ = @is_in@ ? @row_at@ + threadIdx.x / @EVERY@ : (@bound@) - 1;\n";
 
 static const char loop_text[] =
     "{\n"
@@ -214,8 +215,9 @@ static const char *staged_text(const struct rows *r, const struct staged *s, con
                                              copies, name, to, line, part, load, s->types[i])
                           : hone_pool_printf(pool, "%s%s[%s][%s][%s] = %s;\n", copies, name, to,
                                              line, part, load);
-        hone_c_replace(&edits, s->loads[i]->begin, s->loads[i]->end,
-                       hone_pool_printf(pool, "%s[%s][threadIdx.x][%s]", name, turn, e));
+        hone_c_replace(
+            &edits, s->loads[i]->begin, s->loads[i]->end,
+            hone_pool_printf(pool, "%s[%s][threadIdx.x / %s][%s]", name, turn, z->every, e));
     }
     const struct hone_cuda_word words[] = {
         {"LANES", z->lanes},
@@ -248,12 +250,10 @@ static const char *make_body(const struct rows *r, const struct names *z)
     const struct hone_coder_input *in = r->k->in;
     HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
     const struct hone_cuda_word words[] = {
-        {"ROWS", z->rows},
-        {"row_at", z->row_at},
-        {"is_in", z->is_in},
-        {"bound", hone_cuda_inline(r->k, r->k->axes[0].bound, NULL, 0)},
-        {"row", r->row->name},
-        {"row_type", hone_cuda_type(in, r->row)},
+        {"LANES", z->lanes},   {"ROWS", z->rows},
+        {"EVERY", z->every},   {"row_at", z->row_at},
+        {"is_in", z->is_in},   {"bound", hone_cuda_inline(r->k, r->k->axes[0].bound, NULL, 0)},
+        {"row", r->row->name}, {"row_type", hone_cuda_type(in, r->row)},
         {NULL, NULL},
     };
     hone_buf_str(&out, hone_cuda_fill(in, head_text, words));
@@ -296,7 +296,9 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
 {
     const struct hone_cuda_kernel *k = hone_cuda_kernel_at(in, site->node);
     struct hone_c_edits edits;
-    struct names z = {.row_at = hone_fresh_name(in, "row_at"), .is_in = hone_fresh_name(in, "is_in")};
+    struct names z = {.row_at = hone_fresh_name(in, "row_at"),
+                      .is_in = hone_fresh_name(in, "is_in"),
+                      .every = hone_fresh_name(in, "EVERY")};
     struct rows r;
     bool is_read = k && read_rows(k, &r) && bytes_of(&r) <= 16;
     hone_c_edits_init(&edits, in->tree);

@@ -22,6 +22,7 @@ enum { BY_WARPS, BY_WARPGROUPS };
 struct factor {
     const struct hone_c_node *load; /* the subscript */
     const char *type;
+    const char *step; /* elements from one k to the next */
     bool is_along_k;
 };
 
@@ -63,6 +64,7 @@ static bool read_factor(const struct hone_cuda_contraction *c, const struct hone
     bool is_along_k = hone_c_poly_stride(&a[0].index, c->loop->var) == HONE_C_STRIDE_UNIT;
     bool is_along_axis = hone_c_poly_stride(&a[0].index, axis) == HONE_C_STRIDE_UNIT;
     ret->is_along_k = is_along_k;
+    ret->step = hone_cuda_contraction_pitch(c, &a[0].index, c->loop->var);
     if (!ret->type || is_along_k == is_along_axis || !is_widened(c, expr, n))
         return false;
     if (strcmp(c->acc->type, "int") == 0)
@@ -81,9 +83,10 @@ static bool read_tensor(const struct hone_cuda_kernel *k, struct tensor *t)
 
 static bool has_variant(const struct tensor *t, int variant)
 {
-    if (!is_byte(t->left.type))
-        return true;
-    return variant == BY_WARPGROUPS && t->left.is_along_k && t->right.is_along_k;
+    bool is_near = t->left.is_along_k && t->right.is_along_k;
+    if (variant == BY_WARPS)
+        return !is_byte(t->left.type);
+    return t->left.step && t->right.step && (is_near || !is_byte(t->left.type));
 }
 
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
@@ -206,7 +209,8 @@ static const char body_text[] =
 static const char warpgroup_text[] =
     "#include <cuda_pipeline.h>\n\n"
     "/* 16 bytes of elements to shared memory: n of them, zeros behind. */\n"
-    "template <typename T> __device__ void fetch_line(unsigned char *to, const T *from, int64_t n)\n"
+    "template <typename T> __device__ void fetch_line(unsigned char *to, const T *from, int64_t "
+    "n)\n"
     "{\n"
     "    constexpr int N = 16 / sizeof(T);\n"
     "    if (n >= N && (uintptr_t)from % 16 == 0) {\n"
@@ -224,7 +228,8 @@ static const char warpgroup_text[] =
     "__device__ inline uint64_t tile_at(const unsigned char *at, int apart)\n"
     "{\n"
     "    const uint64_t shared = (uint64_t)__cvta_generic_to_shared(at) & 0x3ffff;\n"
-    "    return shared / 16 | (uint64_t)(apart / 16) << 16 | (uint64_t)64 << 32 | (uint64_t)1 << 62;\n"
+    "    return shared / 16 | (uint64_t)(apart / 16) << 16 | (uint64_t)64 << 32 | (uint64_t)1 << "
+    "62;\n"
     "}\n\n"
     "__device__ inline void warpgroup_begin()\n"
     "{\n"
@@ -261,7 +266,8 @@ static const char warpgroup_text[] =
     "    asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "#endif\n"
     "}\n\n"
-    "#define R4(b) \"+@reg@\"(d[b]), \"+@reg@\"(d[b + 1]), \"+@reg@\"(d[b + 2]), \"+@reg@\"(d[b + 3])\n"
+    "#define R4(b) \"+@reg@\"(d[b]), \"+@reg@\"(d[b + 1]), \"+@reg@\"(d[b + 2]), \"+@reg@\"(d[b + "
+    "3])\n"
     "#define R32(b) R4(b), R4(b + 4), R4(b + 8), R4(b + 12), R4(b + 16), R4(b + 20), R4(b + 24), "
     "R4(b + 28)\n"
     "/* d += left * right: 64 x 256 sums, the 32 bytes number kk along k of both. */\n"
@@ -278,7 +284,8 @@ static const char warpgroup_text[] =
     "#else\n"
     "    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;\n"
     "    for (int i = 0; i < 128; i++) {\n"
-    "        const int r = warp * 16 + lane / 4 + i / 2 % 2 * 8, c = i / 4 * 8 + lane % 4 * 2 + i % "
+    "        const int r = warp * 16 + lane / 4 + i / 2 % 2 * 8, c = i / 4 * 8 + lane % 4 * 2 + i "
+    "% "
     "2;\n"
     "        for (int k = kk * @each@; k < (kk + 1) * @each@; k++)\n"
     "            d[i] += (@acc@)*(const @T@ *)(left + swizzled(@left_at@)) *\n"
@@ -297,37 +304,72 @@ static const char warpgroup_body_text[] =
     "@batch@" HONE_CUDA_TILE_ORDER
     "const int @warp@ = threadIdx.x / 32, @lane@ = threadIdx.x % 32, @half@ = threadIdx.x / 128;\n"
     "const int @n_steps@ = (int)((@k_upper@ - @k_lower@ + @BK@ - 1) / @BK@);\n"
-    "auto @fetch@ = [&](int @at_step@) {\n"
-    "const int64_t @k_at@ = @k_lower@ + (int64_t)@at_step@ * @BK@;\n"
-    "unsigned char *const @to@ = @ring@ + @at_step@ % @STAGES@ * @STAGE_BYTES@;\n"
+    "/* Where this thread's pieces of the first part come from; blocks at an edge ask each time. "
+    "*/\n"
+    "const @T@ *@left_from@[@BM@ / 32], *@right_from@[@BN@ / 32];\n"
+    "bool @is_whole@ = @row_at@ + @BM@ <= @row_bound@ && @column_at@ + @BN@ <= @column_bound@;\n"
     "#pragma unroll\n"
     "for (int @i@ = 0; @i@ < @BM@ / 32; @i@++) {\n"
     "const int @u@ = @i@ * 256 + threadIdx.x, @line@ = @u@ / 8@left_lines@;\n"
     "const int @part@ = @left_pieces@;\n"
     "const @row_type@ @row@ = @row_at@ + @left_row@;\n"
-    "const @k_type@ @k@ = @k_at@ + @left_k@;\n"
-    "fetch_line(@to@ + swizzled(@u@ * 16), &@left@, @left_n@);\n"
+    "const @k_type@ @k@ = @k_lower@ + @left_k@;\n"
+    "@left_from@[@i@] = &@left@;\n"
+    "@is_whole@ = @is_whole@ && (uintptr_t)@left_from@[@i@] % 16 == 0;\n"
     "}\n"
     "#pragma unroll\n"
     "for (int @i@ = 0; @i@ < @BN@ / 32; @i@++) {\n"
     "const int @u@ = @i@ * 256 + threadIdx.x, @line@ = @u@ / 8@right_lines@;\n"
     "const int @part@ = @right_pieces@;\n"
     "const @column_type@ @column@ = @column_at@ + @right_column@;\n"
+    "const @k_type@ @k@ = @k_lower@ + @right_k@;\n"
+    "@right_from@[@i@] = &@right@;\n"
+    "@is_whole@ = @is_whole@ && (uintptr_t)@right_from@[@i@] % 16 == 0;\n"
+    "}\n"
+    "const int @place@ = swizzled(threadIdx.x * 16);\n"
+    "auto @fetch@ = [&](int @at_step@) {\n"
+    "const int64_t @k_at@ = @k_lower@ + (int64_t)@at_step@ * @BK@;\n"
+    "unsigned char *const @to@ = @ring@ + @at_step@ % @STAGES@ * @STAGE_BYTES@;\n"
+    "if (@is_whole@ && @k_at@ + @BK@ <= @k_upper@) {\n"
+    "const int64_t @left_on@ = (int64_t)@at_step@ * @BK@ * (@left_next@);\n"
+    "const int64_t @right_on@ = (int64_t)@at_step@ * @BK@ * (@right_next@);\n"
+    "#pragma unroll\n"
+    "for (int @i@ = 0; @i@ < @BM@ / 32; @i@++)\n"
+    "__pipeline_memcpy_async(@to@ + @place@ + @i@ * 4096, @left_from@[@i@] + @left_on@, 16);\n"
+    "#pragma unroll\n"
+    "for (int @i@ = 0; @i@ < @BN@ / 32; @i@++)\n"
+    "__pipeline_memcpy_async(@to@ + @LEFT_BYTES@ + @place@ + @i@ * 4096, @right_from@[@i@] + "
+    "@right_on@, 16);\n"
+    "} else {\n"
+    "#pragma unroll 1\n"
+    "for (int @u@ = threadIdx.x; @u@ < @BM@ * 8; @u@ += 256) {\n"
+    "const int @line@ = @u@ / 8@left_lines@, @part@ = @left_pieces@;\n"
+    "const @row_type@ @row@ = @row_at@ + @left_row@;\n"
+    "const @k_type@ @k@ = @k_at@ + @left_k@;\n"
+    "fetch_line(@to@ + swizzled(@u@ * 16), &@left@, @left_n@);\n"
+    "}\n"
+    "#pragma unroll 1\n"
+    "for (int @u@ = threadIdx.x; @u@ < @BN@ * 8; @u@ += 256) {\n"
+    "const int @line@ = @u@ / 8@right_lines@, @part@ = @right_pieces@;\n"
+    "const @column_type@ @column@ = @column_at@ + @right_column@;\n"
     "const @k_type@ @k@ = @k_at@ + @right_k@;\n"
     "fetch_line(@to@ + @LEFT_BYTES@ + swizzled(@u@ * 16), &@right@, @right_n@);\n"
     "}\n"
-    "};\n"
+    "}\n"
+    "};\n";
+
+static const char warpgroup_loop_text[] =
     "@acc@ @total@[128];\n"
     "#pragma unroll\n"
     "for (int @r@ = 0; @r@ < 128; @r@++)\n"
     "@total@[@r@] = 0;\n"
-    "for (int @s@ = 0; @s@ < @STAGES@ - 2; @s@++) {\n"
+    "for (int @s@ = 0; @s@ < @STAGES@ - 1; @s@++) {\n"
     "if (@s@ < @n_steps@)\n"
     "@fetch@(@s@);\n"
     "__pipeline_commit();\n"
     "}\n"
     "for (int @step@ = 0; @step@ < @n_steps@; @step@++) {\n"
-    "__pipeline_wait_prior(@STAGES@ - 3);\n"
+    "__pipeline_wait_prior(@STAGES@ - 2);\n"
     "show_tiles();\n"
     "__syncthreads();\n"
     "const unsigned char *const @now@ = @ring@ + @step@ % @STAGES@ * @STAGE_BYTES@;\n"
@@ -336,11 +378,12 @@ static const char warpgroup_body_text[] =
     "for (int @kk@ = 0; @kk@ < 4; @kk@++)\n"
     "warpgroup_multiply(@total@, @now@ + @half@ * 8192, @now@ + @LEFT_BYTES@, @kk@);\n"
     "warpgroup_commit();\n"
-    "/* Into what the last step but one has read: the last may still be read. */\n"
-    "if (@step@ + @STAGES@ - 2 < @n_steps@)\n"
-    "@fetch@(@step@ + @STAGES@ - 2);\n"
-    "__pipeline_commit();\n"
+    "/* All have read the step before this one, and its buffer is free. */\n"
     "warpgroup_wait<1>();\n"
+    "__syncthreads();\n"
+    "if (@step@ + @STAGES@ - 1 < @n_steps@)\n"
+    "@fetch@(@step@ + @STAGES@ - 1);\n"
+    "__pipeline_commit();\n"
     "}\n"
     "warpgroup_end(@total@);\n"
     "__pipeline_wait_prior(0);\n"
@@ -367,6 +410,15 @@ static const char *inside(struct hone_pool *pool, const char *at, const char *en
     return hone_pool_printf(pool, "%s < %s ? %s - %s : 0", line, line_end, end, at);
 }
 
+static const char *fill_body(const struct hone_coder_input *in, int variant,
+                             const struct hone_cuda_word *words)
+{
+    if (variant == BY_WARPS)
+        return hone_cuda_fill(in, body_text, words);
+    return hone_pool_printf(in->pool, "%s%s", hone_cuda_fill(in, warpgroup_body_text, words),
+                            hone_cuda_fill(in, warpgroup_loop_text, words));
+}
+
 static const char *make_body(const struct tensor *t, int variant, const char *bm, const char *bn,
                              const char *bk, const char *stages)
 {
@@ -382,11 +434,12 @@ static const char *make_body(const struct tensor *t, int variant, const char *bm
                *warp_row = hone_fresh_name(in, "warp_row"),
                *warp_column = hone_fresh_name(in, "warp_column");
     const char *u = hone_fresh_name(in, "u"), *pitch = hone_fresh_name(in, "PITCH");
-    const char *along = hone_pool_printf(pool, "%s %% 8 * %s", u, is_byte(t->left.type) ? "16" : "8"),
+    const char *along =
+                   hone_pool_printf(pool, "%s %% 8 * %s", u, is_byte(t->left.type) ? "16" : "8"),
                *turned = hone_pool_printf(pool, "%s / 512 * 64 + %s %% 8 * 8", u, u);
-    const char *total = is_wide ? hone_pool_printf(pool, "%s[%s / %s * %s + %s %% %s]", result, e, bn,
-                                                   pitch, e, bn)
-                                : hone_pool_printf(pool, "%s[%s]", result, e);
+    const char *total =
+        is_wide ? hone_pool_printf(pool, "%s[%s / %s * %s + %s %% %s]", result, e, bn, pitch, e, bn)
+                : hone_pool_printf(pool, "%s[%s]", result, e);
     const char *upper = hone_cuda_bracket(c->k, c->loop->upper),
                *lower = hone_cuda_bracket(c->k, c->loop->lower),
                *rows = hone_cuda_bracket(c->k, c->row->bound),
@@ -455,13 +508,15 @@ static const char *make_body(const struct tensor *t, int variant, const char *bm
         {"reg", strcmp(c->acc->type, "int") == 0 ? "r" : "f"},
         {"u", u},
         {"PITCH", pitch},
+        {"left_next", t->left.step},
+        {"right_next", t->right.step},
         {"left_lines", lk ? "" : " % 64"},
         {"right_lines", rk ? "" : " % 64"},
         {"left_pieces", lk ? along : turned},
         {"right_pieces", rk ? along : turned},
         {NULL, NULL},
     };
-    return hone_cuda_fill(in, is_wide ? warpgroup_body_text : body_text, words);
+    return fill_body(in, variant, words);
 }
 
 /* Elements of a stage: lines are eight elements longer than they need to be. */
@@ -484,8 +539,8 @@ static const char *warpgroup_helpers(const struct tensor *t)
     const char *type = strcmp(t->left.type, "__half") == 0 ? "f16" : "bf16", *registers = "";
     for (int i = 0; i < 128; i++)
         registers =
-            hone_pool_printf(pool, "%s%s%%%d,%s", registers, i % 16 ? "" : "                 \"",
-                             i, i % 16 == 15 ? (i == 127 ? " \"\n" : "\"\n") : "");
+            hone_pool_printf(pool, "%s%s%%%d,%s", registers, i % 16 ? "" : "                 \"", i,
+                             i % 16 == 15 ? (i == 127 ? " \"\n" : "\"\n") : "");
     registers = hone_pool_printf(pool, "                 \"{\"\n%s", registers);
     /* the last comma closes the list */
     size_t n = strlen(registers);
@@ -501,7 +556,9 @@ static const char *warpgroup_helpers(const struct tensor *t)
         {"each", is_int ? "32" : "16"},
         {"left_step", lk ? "32" : "2048"},
         {"right_step", rk ? "32" : "2048"},
-        {"left_at", is_int ? "r * 128 + k" : lk ? "r * 128 + k * 2" : "k * 128 + r * 2"},
+        {"left_at", is_int ? "r * 128 + k"
+                    : lk   ? "r * 128 + k * 2"
+                           : "k * 128 + r * 2"},
         {"right_at", is_int ? "c * 128 + k"
                      : rk   ? "c * 128 + k * 2"
                             : "c / 64 * 8192 + k * 128 + c % 64 * 2"},

@@ -153,10 +153,9 @@ static bool set_launch(struct hone_c_edits *edits, const struct turn *t,
                *b = t->batch ? hone_cuda_at_launch(t->k, l, t->batch->bound) : "1";
     if (!p || !q || !b)
         return false;
-    const char *grid =
-        hone_pool_printf(pool, "(unsigned)((%s + %s - 1) / %s * ((%s + %s - 1) / %s)%s%s%s)", p,
-                         tile, tile, q, tile, tile, t->batch ? " * (" : "", t->batch ? b : "",
-                         t->batch ? ")" : "");
+    const char *grid = hone_pool_printf(
+        pool, "(unsigned)((%s + %s - 1) / %s * ((%s + %s - 1) / %s)%s%s%s)", p, tile, tile, q, tile,
+        tile, t->batch ? " * (" : "", t->batch ? b : "", t->batch ? ")" : "");
     hone_cuda_set_launch(edits, l, grid, threads, "0");
     return true;
 }
@@ -171,8 +170,9 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     hone_c_edits_init(&edits, in->tree);
     bool is_narrow = k && read_turn(k, &t) && hone_cuda_type_bytes(t.type) <= 2;
     const char *pragmas = hone_cuda_tunable(in, "TILE", is_narrow ? "64, 32" : "32, 64", &tile);
-    pragmas = hone_pool_printf(in->pool, "%s%s", pragmas,
-                               hone_cuda_tunable(in, "ROWS", "8, 4, 16", &rows));
+    pragmas =
+        hone_pool_printf(in->pool, "%s%s", pragmas,
+                         hone_cuda_tunable(in, "ROWS", is_narrow ? "4, 8, 16" : "8, 4, 16", &rows));
     const char *threads = hone_pool_printf(in->pool, "%s * %s", tile, rows);
     if (k && read_turn(k, &t))
         body = make_body(&t, tile, rows);

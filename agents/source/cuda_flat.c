@@ -257,10 +257,10 @@ static const char *value_text(const struct flat *f, const struct digit *d, const
             continue;
         if ((size & ~whole) != 0)
             return NULL;
-        out = out ? hone_pool_printf(pool, "(%s * (%s) + %s)", out, size_text(f, size, NULL),
-                                     a->name)
-              : is_wide ? hone_pool_printf(pool, "(int64_t)%s", a->name)
-                        : a->name;
+        out =
+            out ? hone_pool_printf(pool, "(%s * (%s) + %s)", out, size_text(f, size, NULL), a->name)
+            : is_wide ? hone_pool_printf(pool, "(int64_t)%s", a->name)
+                      : a->name;
     }
     return out;
 }

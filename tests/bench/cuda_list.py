@@ -31,7 +31,7 @@ def product(M, N, K, nt, dtype):
     return [a, b, c, M, N, K], (lambda: a @ b.T) if nt else (lambda: a @ b), c
 
 
-def gelu(n=1 << 26):
+def gelu(n=1 << 24):
     x, y = r(n), e(n)
     return [x, y, n], lambda: F.gelu(x, approximate="tanh"), y
 
@@ -52,38 +52,38 @@ def histogram(n=1 << 26):
     return [x, y, n], lambda: torch.bincount(x, minlength=256), y
 
 
-def topk(rows=8192, cols=4096):
+def topk(rows=4096, cols=4096):
     x, y = r(rows, cols), e(rows, 8)
     return [x, y, rows, cols], lambda: torch.topk(x, 8)[0], y
 
 
-def silu_mul(rows=8192, cols=11008):
+def silu_mul(rows=4096, cols=5504):
     x, y = r(rows, 2 * cols, dtype=bf16), e(rows, cols, dtype=bf16)
     return [x, y, rows, cols], lambda: F.silu(x[:, :cols]) * x[:, cols:], y
 
 
-def add_layernorm(rows=16384, cols=4096):
+def add_layernorm(rows=8192, cols=2048):
     x, s, w, b, y = r(rows, cols), r(rows, cols), r(cols), r(cols), e(rows, cols)
     return [x, s, w, b, y, rows, cols], lambda: F.layer_norm(x + s, (cols,), w, b), y
 
 
-def cross_entropy(rows=8192, vocab=32000):
+def cross_entropy(rows=2048, vocab=32000):
     x, t, y = r(rows, vocab), torch.randint(vocab, (rows,), dtype=torch.int32, device=dev), e(rows)
     t64 = t.long()
     return [x, t, y, rows, vocab], lambda: F.cross_entropy(x, t64, reduction="none"), y
 
 
-def log_softmax(rows=4096, n=50257):
+def log_softmax(rows=1024, n=50257):
     x, y = r(rows, n), e(rows, n)
     return [x, y, rows, n], lambda: F.log_softmax(x, 1), y
 
 
-def transpose_bf16(B=64, R=2048, C=1024):
+def transpose_bf16(B=32, R=1024, C=1024):
     x, y = r(B, R, C, dtype=bf16), e(B, C, R, dtype=bf16)
     return [x, y, B, R, C], lambda: x.transpose(1, 2).contiguous(), y
 
 
-def nbody(n=32768):
+def nbody(n=16384):
     p, a = r(n, 4), e(n, 3)
 
     def f():
@@ -94,7 +94,7 @@ def nbody(n=32768):
     return [p, a, n], f, a
 
 
-def stencil3d(X=384, Y=384, Z=384):
+def stencil3d(X=256, Y=256, Z=256):
     x, y = r(Z, Y, X), e(Z, Y, X)
     w = torch.zeros(3, 3, 3, device=dev)
     w[1, 1, 1] = 0.4
@@ -109,7 +109,7 @@ def stencil3d(X=384, Y=384, Z=384):
     return [x, y, X, Y, Z], f, y
 
 
-def embedding_bag(bags=16384, dim=128, vocab=200000, nnz=524288):
+def embedding_bag(bags=8192, dim=128, vocab=200000, nnz=262144):
     t, i = r(vocab, dim), torch.randint(vocab, (nnz,), dtype=torch.int32, device=dev)
     o = torch.sort(torch.randint(nnz + 1, (bags + 1,), dtype=torch.int32, device=dev))[0]
     o[0], o[-1] = 0, nnz
@@ -132,18 +132,18 @@ LIST = {
               for s in ((4096, 4096, 4096), (4095, 4097, 4093))],
     "attention": [(attention, "1x16/4x2048x128", False)],
     "conv3x3": [(conv3x3, "8x64x56x56", False)],
-    "nbody": [(nbody, "32768", True)],
+    "nbody": [(nbody, "16384", True)],
     "int8_product": [(int8_product, "4096", False)],
-    "topk": [(topk, "8192x4096", True)],
-    "log_softmax": [(log_softmax, "4096x50257", True)],
-    "cross_entropy": [(cross_entropy, "8192x32000", True)],
-    "add_layernorm": [(add_layernorm, "16384x4096", True)],
-    "stencil3d": [(stencil3d, "384", True)],
-    "embedding_bag": [(embedding_bag, "16384x128", False)],
-    "transpose_bf16": [(transpose_bf16, "64x2048x1024", True)],
-    "silu_mul": [(silu_mul, "8192x11008", True)],
+    "topk": [(topk, "4096x4096", True)],
+    "log_softmax": [(log_softmax, "1024x50257", True)],
+    "cross_entropy": [(cross_entropy, "2048x32000", True)],
+    "add_layernorm": [(add_layernorm, "8192x2048", True)],
+    "stencil3d": [(stencil3d, "256", True)],
+    "embedding_bag": [(embedding_bag, "8192x128", False)],
+    "transpose_bf16": [(transpose_bf16, "32x1024x1024", True)],
+    "silu_mul": [(silu_mul, "4096x5504", True)],
     "histogram": [(histogram, "67108864", False)],
-    "gelu": [(gelu, "67108864", True)],
+    "gelu": [(gelu, "16777216", True)],
 }
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* new: --shape x[rows,cols] --shape res[rows,cols] --shape w[cols] --shape b[cols]
- * --shape y[rows,cols] --size rows=16384,cols=4096 */
+ * --shape y[rows,cols] --size rows=8192,cols=2048 */
 __global__ void add_layernorm_kernel(const float *x, const float *res, const float *w,
                                      const float *b, float *y, int rows, int cols)
 {

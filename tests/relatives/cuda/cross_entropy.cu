@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* new: --shape logits[rows,vocab] --shape target[rows] --shape loss[rows]
- * --role target=index:vocab --size rows=8192,vocab=32000 */
+ * --role target=index:vocab --size rows=2048,vocab=32000 */
 __global__ void cross_entropy_kernel(const float *logits, const int *target, float *loss,
                                      int rows, int vocab)
 {

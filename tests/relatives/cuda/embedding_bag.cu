@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* new: --shape table[vocab,dim] --shape index[nnz] --shape offset[bags+1] --shape out[bags,dim]
- * --role offset=offsets:nnz --role index=index:vocab --size bags=16384,dim=128,vocab=200000,nnz=524288 */
+ * --role offset=offsets:nnz --role index=index:vocab --size bags=8192,dim=128,vocab=200000,nnz=262144 */
 /* Sums of the rows of each bag: a thread an element */
 __global__ void embedding_bag_kernel(const float *table, const int *index, const int *offset,
                                      float *out, int bags, int dim)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* new: --size n=67108864 */
+/* new: --size n=16777216 */
 __global__ void gelu_kernel(const float *x, float *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

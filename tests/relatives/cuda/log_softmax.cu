@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* new: --shape x[rows,n] --shape y[rows,n] --size rows=4096,n=50257 */
+/* new: --shape x[rows,n] --shape y[rows,n] --size rows=1024,n=50257 */
 __global__ void log_softmax_kernel(const float *x, float *y, int rows, int n)
 {
     int r = blockIdx.x * blockDim.x + threadIdx.x;

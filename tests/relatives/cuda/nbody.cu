@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* new: --shape pos[n,4] --shape acc[n,3] --size n=32768 */
+/* new: --shape pos[n,4] --shape acc[n,3] --size n=16384 */
 __global__ void nbody_kernel(const float *pos, float *acc, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

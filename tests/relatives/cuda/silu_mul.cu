@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* new: --shape x[rows,2,cols] --shape y[rows,cols] --size rows=8192,cols=11008 */
+/* new: --shape x[rows,2,cols] --shape y[rows,cols] --size rows=4096,cols=5504 */
 #include <cuda_bf16.h>
 
 /* Gate and value lie beside each other in a row of 2 * cols. */

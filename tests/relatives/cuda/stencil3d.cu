@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* new: --shape in[Z,Y,X] --shape out[Z,Y,X] --size X=384,Y=384,Z=384 */
+/* new: --shape in[Z,Y,X] --shape out[Z,Y,X] --size X=256,Y=256,Z=256 */
 __global__ void stencil3d_kernel(const float *in, float *out, int X, int Y, int Z)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x;

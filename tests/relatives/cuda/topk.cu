@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* new: --shape x[rows,cols] --shape y[rows,8] --size rows=8192,cols=4096 --constraint 'cols >= 8' */
+/* new: --shape x[rows,cols] --shape y[rows,8] --size rows=4096,cols=4096 --constraint 'cols >= 8' */
 #define TOP 8
 
 /* The greatest values of each row in order, a thread a row */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* new: --shape x[B,R,C] --shape y[B,C,R] --size B=64,R=2048,C=1024 */
+/* new: --shape x[B,R,C] --shape y[B,C,R] --size B=32,R=1024,C=1024 */
 #include <cuda_bf16.h>
 
 __global__ void transpose_bf16_kernel(const __nv_bfloat16 *x, __nv_bfloat16 *y, int B, int R, int C)
