@@ -149,7 +149,18 @@ static const char *axis_line(const struct hone_cuda_kernel *k, const struct hone
                             a->var->name, text);
 }
 
-/* A grid has room for 65535 along z; blocks go on from there. */
+/* A grid has room for 65535 along y and z; blocks go on from there, `step` elements each. */
+static const char *y_loop(const struct hone_cuda_kernel *k, const struct hone_cuda_axis *y,
+                          const char *at, const char *first, const char *step, const char *body)
+{
+    const char *bound = hone_cuda_inline(k, y->bound, NULL, 0);
+    return bound && body ? hone_pool_printf(k->in->pool,
+                                            "for (int64_t %s = (int64_t)blockIdx.y * %s%s; %s < "
+                                            "%s; %s += (int64_t)gridDim.y * %s) {\n%s}\n",
+                                            at, step, first, at, bound, at, step, body)
+                         : NULL;
+}
+
 static const char *z_loop(const struct hone_cuda_kernel *k, const struct hone_cuda_axis *z,
                           const char *body)
 {
@@ -167,6 +178,13 @@ static const char *z_blocks(const struct hone_cuda_kernel *k, const struct hone_
     const char *n = hone_cuda_at_launch(k, l, z->bound);
     return n ? hone_pool_printf(k->in->pool, "(unsigned)((%s) < 65535 ? (%s) : 65535)", n, n)
              : NULL;
+}
+
+static const char *y_blocks(const struct hone_cuda_kernel *k, const struct hone_cuda_launch *l,
+                            const struct hone_cuda_axis *y, const char *step)
+{
+    const char *n = hone_cuda_blocks(k, l, y->bound, step);
+    return n ? hone_pool_printf(k->in->pool, "%s < 65535 ? %s : 65535", n, n) : NULL;
 }
 
 static char *refuse(struct hone_err *err, const char *why)
@@ -192,14 +210,13 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     const char *pragmas = hone_cuda_tunable(in, "BLOCK", "128, 64, 256, 32", &block);
     pragmas = hone_pool_printf(in->pool, "%s%s", pragmas,
                                hone_cuda_tunable(in, "ROWS", "4, 2, 8, 1", &rows));
-    const char *r = hone_fresh_name(in, "r");
+    const char *r = hone_fresh_name(in, "r"), *at = hone_fresh_name(in, "across_at");
     const char *each = hone_pool_printf(
         in->pool, "#pragma unroll\nfor (int %s = 0; %s < %s; %s++) {\n%sif (%s < %s) {\n%s}\n}\n",
-        r, r, rows, r,
-        axis_line(k, m.across,
-                  hone_pool_printf(in->pool, "(int64_t)blockIdx.y * %s + %s", rows, r)),
+        r, r, rows, r, axis_line(k, m.across, hone_pool_printf(in->pool, "%s + %s", at, r)),
         m.across->var->name, across, body);
-    each = m.batch ? z_loop(k, m.batch, each) : each;
+    each = y_loop(k, m.across, at, "", rows, each);
+    each = each && m.batch ? z_loop(k, m.batch, each) : each;
     if (!each)
         return refuse(err, "a bound changes");
     const char *text = hone_pool_printf(
@@ -210,7 +227,7 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     for (size_t i = 0; i < k->n_launches; i++) {
         const struct hone_cuda_launch *l = &k->launches[i];
         const char *gx = hone_cuda_blocks(k, l, m.along->bound, block),
-                   *gy = hone_cuda_blocks(k, l, m.across->bound, rows),
+                   *gy = y_blocks(k, l, m.across, rows),
                    *gz = m.batch ? z_blocks(k, l, m.batch) : NULL;
         if (!gx || !gy || (m.batch && !gz))
             return refuse(err, "a bound is not known where the kernel is started");
@@ -222,6 +239,35 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     hone_cuda_replace_kernel(&edits, k, pragmas, hone_cuda_header(k, block, ""), text);
     hone_cuda_drop_unused(&edits, k);
     return hone_cuda_finish(&edits);
+}
+
+/* New dims: x one thread an element, along y and z one block after another. NULL: it has a loop, and
+ * a rule that tiles sums would not know it again. */
+static const char *shape_in_loop(const struct hone_cuda_kernel *k, const char *dims,
+                                 const char *const names[3])
+{
+    struct hone_pool *pool = k->in->pool;
+    const struct hone_cuda_axis *axes[3] = {NULL, NULL, NULL};
+    for (size_t i = 0; i < k->n_stmts; i++)
+        for (const struct hone_c_node *n = k->stmts[i]; n; n = hone_c_walk(k->stmts[i], n))
+            if (n->kind == HONE_C_FOR || n->kind == HONE_C_WHILE)
+                return NULL;
+    for (size_t i = 0; i < k->n_axes; i++)
+        axes[dims[i] - 'x'] = &k->axes[i];
+    const char *bound = axes[0] && axes[1] ? hone_cuda_inline(k, axes[0]->bound, NULL, 0) : NULL;
+    const char *body = bound ? body_text(k) : NULL, *at = hone_fresh_name(k->in, "y_at");
+    if (body && axes[2])
+        body = z_loop(k, axes[2], body);
+    if (body)
+        body = y_loop(k, axes[1], at, " + threadIdx.y", names[1],
+                      hone_pool_printf(pool, "%s%s", axis_line(k, axes[1], at), body));
+    return body ? hone_pool_printf(
+                      pool, "%sif (%s >= %s)\nreturn;\n%s",
+                      axis_line(k, axes[0],
+                                hone_pool_printf(pool, "(int64_t)blockIdx.x * %s + threadIdx.x",
+                                                 names[0])),
+                      axes[0]->var->name, bound, body)
+                : NULL;
 }
 
 /* A new dim for each axis (SWAP: the contiguous one along x), sizes of the block as tunables. */
@@ -246,10 +292,15 @@ static char *reshape(const struct hone_coder_input *in, const struct hone_cuda_k
                        hone_pool_printf(in->pool, "(int64_t)blockIdx.%c * %s + threadIdx.%c",
                                         dims[i], names[d], dims[i]));
     }
+    const char *looped = k->n_axes > 1 ? shape_in_loop(k, dims, names) : NULL;
+    bool is_looped = looped != NULL;
     for (size_t l = 0; l < k->n_launches; l++) {
         for (size_t i = 0; i < k->n_axes; i++) {
             size_t d = (size_t)(dims[i] - 'x');
-            parts[d] = hone_cuda_blocks(k, &k->launches[l], k->axes[i].bound, names[d]);
+            parts[d] = dims[i] == 'z' && is_looped ? z_blocks(k, &k->launches[l], &k->axes[i])
+                       : dims[i] == 'y' && is_looped
+                           ? y_blocks(k, &k->launches[l], &k->axes[i], names[d])
+                           : hone_cuda_blocks(k, &k->launches[l], k->axes[i].bound, names[d]);
             if (!parts[d])
                 return refuse(err, "a bound is not known where the kernel is started");
         }
@@ -262,7 +313,7 @@ static char *reshape(const struct hone_coder_input *in, const struct hone_cuda_k
     const struct hone_c_node *b = k->function->body;
     const char *bounds = hone_pool_printf(in->pool, "%s * %s * %s", names[0], names[1], names[2]);
     hone_cuda_replace_kernel(&edits, k, pragmas, hone_cuda_header(k, bounds, ""),
-                             hone_c_edit_text(&inner, b->begin + 1, b->end - 1));
+                             looped ? looped : hone_c_edit_text(&inner, b->begin + 1, b->end - 1));
     hone_cuda_drop_unused(&edits, k);
     return hone_cuda_finish(&edits);
 }

@@ -12,7 +12,10 @@
  *
  * Rows of a block must share keys and values: these may depend on the row through (row - t) alone,
  * where t = row % T; without such a t, not at all. The number of keys may be the same for all rows,
- * or t (t + 1 when the loop includes it). The head's size is free up to the local array's. */
+ * or t (t + 1 when the loop includes it). The head's size is free up to the local array's.
+ *
+ * With more axes the row is x, which is t itself, and the others (head, batch) are one value for a
+ * block: keys and values may depend on them in any way (heads that share keys). */
 #include <string.h>
 
 #include "agents/rewrites/coder_rules.h"
@@ -20,7 +23,9 @@
 
 struct flash {
     const struct hone_cuda_kernel *k;
-    const struct hone_c_node *row;                    /* the axis */
+    const struct hone_c_node *row;               /* the axis x */
+    const struct hone_cuda_axis *axis, *held[2]; /* of the row; of head and batch */
+    size_t n_held;
     const struct hone_c_node *t, *period;             /* t = row % period; NULL: none */
     const struct hone_c_node *top, *sum, *total;      /* declarations */
     const struct hone_c_loop *max_loop, *loop, *last; /* over keys, over keys, over elements */
@@ -162,6 +167,8 @@ static size_t n_of(const struct hone_c_term *t, const struct hone_c_node *decl)
 static bool is_shared(const struct flash *f, const struct hone_c_node *expr)
 {
     struct hone_c_access a[2];
+    if (f->n_held > 0)
+        return !hone_cuda_depends(f->k, expr, f->row);
     if (hone_c_accesses(f->k->function, expr, a, 2) != 1 || !a[0].index.is_known)
         return false;
     const struct hone_c_poly *p = &a[0].index;
@@ -188,10 +195,32 @@ static bool is_shared(const struct flash *f, const struct hone_c_node *expr)
     return balance == 0;
 }
 
+/* Has a row as many keys as its place in its group says? */
+static bool is_by_row(const struct flash *f)
+{
+    return is_ref(f->loop->upper, f->n_held > 0 ? f->row : f->t);
+}
+
 static bool has_fit_bound(const struct flash *f)
 {
-    const struct hone_c_node *upper = hone_c_strip(f->loop->upper);
-    return is_ref(upper, f->t) || !hone_cuda_depends(f->k, upper, f->row);
+    return is_by_row(f) || !hone_cuda_depends(f->k, f->loop->upper, f->row);
+}
+
+/* One axis, or x and others that bound nothing. */
+static bool read_axes(struct flash *f)
+{
+    for (size_t i = 0; i < f->k->n_axes; i++) {
+        const struct hone_cuda_axis *a = &f->k->axes[i];
+        for (size_t j = 0; j < f->k->n_axes; j++)
+            if (hone_cuda_depends(f->k, a->bound, f->k->axes[j].var))
+                return false;
+        if (a->dim == 'x' || f->k->n_axes == 1)
+            f->axis = a;
+        else if (f->n_held < HONE_COUNTOF(f->held))
+            f->held[f->n_held++] = a;
+    }
+    f->row = f->axis ? f->axis->var : NULL;
+    return f->row && f->n_held + 1 == f->k->n_axes;
 }
 
 static const char *array_size(const struct flash *f)
@@ -214,10 +243,10 @@ static bool is_other_fit(const struct flash *f, size_t at)
 static bool read_flash(const struct hone_cuda_kernel *k, struct flash *f)
 {
     *f = (struct flash){.k = k};
-    if (!k->is_plain || k->n_axes != 1)
+    if (!k->is_plain || k->n_axes == 0 || !read_axes(f))
         return false;
-    f->row = k->axes[0].var;
-    read_period(f);
+    if (f->n_held == 0)
+        read_period(f);
     size_t at = 0;
     while (at < k->n_stmts && !read_loop(f, k->stmts[at]))
         at++;
@@ -259,6 +288,7 @@ static const char front_text[] =
     "constexpr int @BLOCK_ROWS@ = 16 * @ROWS@, @KEYS@ = 64, @GROUPS@ = (@max_size@ + 63) / 64;\n"
     "constexpr int @WEIGHTS_PITCH@ = @KEYS@ + 4, @QUAD@ = @ROWS@ < 4 ? @ROWS@ : 4;\n"
     "extern __shared__ float @tiles@[];\n"
+    "@held@"
     "@scalars@"
     "const int @n_dot@ = (int)(@dot_size@), @n_value@ = (int)(@value_size@);\n"
     "const int @pitch@ = (@n_value@ + 3) / 4 * 4;\n"
@@ -269,7 +299,7 @@ static const char front_text[] =
     "const int64_t @n_tiles@ = (@period@ + @BLOCK_ROWS@ - 1) / @BLOCK_ROWS@;\n"
     "/* The longest rows first. */\n"
     "const int64_t @t_at@ = (@n_tiles@ - 1 - blockIdx.x % @n_tiles@) * @BLOCK_ROWS@;\n"
-    "const int64_t @row_at@ = blockIdx.x / @n_tiles@ * @period@ + @t_at@;\n"
+    "const int64_t @row_at@ = @group_at@@t_at@;\n"
     "const int64_t @t_end@ = @t_at@ + @BLOCK_ROWS@ < @period@ ? @t_at@ + @BLOCK_ROWS@ : @period@;\n"
     "const int64_t @n_keys@ = @all_keys@;\n"
     "const int @thread_row@ = threadIdx.x / 16 * @ROWS@, @thread_column@ = threadIdx.x % 16 * 4;\n"
@@ -331,9 +361,8 @@ static const char rest_text[] =
     "#pragma unroll\n"
     "for (int @e@ = 0; @e@ < 4; @e@++) {\n"
     "const float @score@ = @scores@[@r@][@e@];\n"
-    "@scores@[@r@][@e@] = @key_at@ + @thread_column@ + @e@ < @last_key@ ? (float)(@scaled@) : "
-    "-INFINITY;\n"
-    "@high@ = fmaxf(@high@, @scores@[@r@][@e@]);\n"
+    "if (@key_at@ + @thread_column@ + @e@ < @last_key@)\n"
+    "@high@ = fmaxf(@high@, @scaled@);\n"
     "}\n"
     "for (int @hop@ = 8; @hop@ > 0; @hop@ /= 2)\n"
     "@high@ = fmaxf(@high@, __shfl_xor_sync(0xffffffffu, @high@, @hop@));\n"
@@ -342,7 +371,11 @@ static const char rest_text[] =
     "vector_of<float, 4> @weight@;\n"
     "#pragma unroll\n"
     "for (int @e@ = 0; @e@ < 4; @e@++) {\n"
-    "@weight@.v[@e@] = @high@ > -INFINITY ? @exp@(@scores@[@r@][@e@] - @high@) : 0.0f;\n"
+    "const float @score@ = @scores@[@r@][@e@];\n"
+    "/* The difference as it was written: rounded once where a product and it are one operation. "
+    "*/\n"
+    "@weight@.v[@e@] = @key_at@ + @thread_column@ + @e@ < @last_key@ && @high@ > -INFINITY ? "
+    "@exp@(@scaled@ - @high@) : 0.0f;\n"
     "@part@ += @weight@.v[@e@];\n"
     "}\n"
     "*(vector_of<float, 4> *)&@weights@[(@thread_row@ + @r@) * @WEIGHTS_PITCH@ + @thread_column@] "
@@ -416,6 +449,11 @@ static const char *declarations(const struct flash *f, bool with_row)
             has_row = has_row || (v->last && hone_cuda_depends(f->k, v->last, f->row));
             is_needed = is_needed || hone_cuda_depends(f->k, f->last->node, v);
         }
+        for (const struct hone_c_node *v = s->first; is_state && v && !with_row; v = v->next)
+            if (v != f->top && v != f->sum && v != f->total && v->last && !strchr(v->type, '[') &&
+                !hone_cuda_depends(f->k, v->last, f->row))
+                hone_buf_printf(&out, "const %s %s = %s;\n", hone_cuda_type(in, v), v->name,
+                                hone_c_text(in->tree, v->last));
         if (!is_state && is_needed && has_row == with_row)
             hone_buf_printf(&out, "%.*s\n", (int)(hone_c_stmt_end(in->tree, s) - s->begin),
                             in->tree->source + s->begin);
@@ -431,6 +469,8 @@ static const char *expression(const struct flash *f, const struct hone_c_node *e
     struct hone_cuda_sub subs[24];
     size_t n = 0;
     subs[n++] = (struct hone_cuda_sub){f->row, f->row->name};
+    for (size_t i = 0; i < f->n_held; i++)
+        subs[n++] = (struct hone_cuda_sub){f->held[i]->var, f->held[i]->var->name};
     subs[n++] = (struct hone_cuda_sub){f->loop->var, f->loop->var->name};
     if (inner)
         subs[n++] = (struct hone_cuda_sub){inner->var, d};
@@ -459,6 +499,30 @@ static const char *store_text(const struct flash *f, const char *total)
     return hone_cuda_body(&e, body);
 }
 
+/* Which head of which batch the block is: blocks of all are along x, where a grid has most room. */
+static const char *held_text(const struct flash *f, const char *period)
+{
+    const struct hone_coder_input *in = f->k->in;
+    struct hone_pool *pool = in->pool;
+    const char *out = "", *left = hone_fresh_name(in, "n_left");
+    if (f->n_held > 0)
+        out = hone_pool_printf(
+            pool, "int64_t %s = blockIdx.x / ((%s + 16 * @ROWS@ - 1) / (16 * @ROWS@));\n", left,
+            period);
+    for (size_t i = 0; i < f->n_held; i++) {
+        const struct hone_c_node *v = f->held[i]->var;
+        const char *bound = hone_cuda_inline(f->k, f->held[i]->bound, NULL, 0);
+        if (!bound)
+            return NULL;
+        out = i + 1 < f->n_held
+                  ? hone_pool_printf(pool, "%sconst %s %s = %s %% (%s);\n%s /= (%s);\n", out,
+                                     hone_cuda_type(in, v), v->name, left, bound, left, bound)
+                  : hone_pool_printf(pool, "%sconst %s %s = %s;\n", out, hone_cuda_type(in, v),
+                                     v->name, left);
+    }
+    return out;
+}
+
 static const char *make_body(const struct flash *f, const char *rows)
 {
     const struct hone_coder_input *in = f->k->in;
@@ -476,16 +540,23 @@ static const char *make_body(const struct flash *f, const char *rows)
                *value_size = expression(f, f->add->upper, NULL, d, t),
                *last_size = expression(f, f->last->upper, NULL, d, t),
                *upper = expression(f, f->loop->upper, NULL, d, t),
-               *group = expression(f, f->period ? f->period : f->k->axes[0].bound, NULL, d, t);
-    if (!query || !key || !value || !scaled || !dot_size || !value_size || !last_size || !upper ||
-        !group || f->dot->is_inclusive || f->add->is_inclusive || f->last->is_inclusive)
+               *group = expression(f, f->period ? f->period : f->axis->bound, NULL, d, t);
+    const char *held = group ? held_text(f, group) : NULL;
+    if (!held || !query || !key || !value || !scaled || !dot_size || !value_size || !last_size ||
+        !upper || !group || f->dot->is_inclusive || f->add->is_inclusive || f->last->is_inclusive)
         return NULL;
-    bool is_by_row = f->t && is_ref(f->loop->upper, f->t);
+    bool by_row = is_by_row(f);
+    const char *n_tiles = hone_fresh_name(in, "n_tiles");
+    const struct hone_cuda_word of_held[] = {{"ROWS", rows}, {NULL, NULL}};
     const char *one = f->loop->is_inclusive ? " + 1" : "";
     const struct hone_cuda_word words[] = {
         {"ROWS", rows},
         {"KEYS", "KEYS"},
         {"max_size", f->max_size},
+        {"held", hone_cuda_fill(in, held, of_held)},
+        {"group_at",
+         f->n_held > 0 ? "" : hone_pool_printf(pool, "blockIdx.x / %s * %s + ", n_tiles, period)},
+        {"n_tiles", n_tiles},
         {"scalars", declarations(f, false)},
         {"locals", declarations(f, true)},
         {"dot_size", dot_size},
@@ -500,9 +571,8 @@ static const char *make_body(const struct flash *f, const char *rows)
         {"row", f->row->name},
         {"row_type", hone_cuda_type(in, f->row)},
         {"all_keys",
-         hone_pool_printf(pool, is_by_row ? "%s - 1%s" : "(%s)%s", is_by_row ? t_end : upper, one)},
-        {"row_keys",
-         hone_pool_printf(pool, is_by_row ? "%s%s" : "(%s)%s", is_by_row ? t : upper, one)},
+         hone_pool_printf(pool, by_row ? "%s - 1%s" : "(%s)%s", by_row ? t_end : upper, one)},
+        {"row_keys", hone_pool_printf(pool, by_row ? "%s%s" : "(%s)%s", by_row ? t : upper, one)},
         {"d", d},
         {"j", f->loop->var->name},
         {"r", r},
@@ -540,11 +610,16 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     hone_c_edits_init(&edits, in->tree);
     for (size_t i = 0; body && i < k->n_launches; i++) {
         const struct hone_cuda_launch *l = &k->launches[i];
-        const char *all = hone_cuda_at_launch(k, l, k->axes[0].bound);
+        const char *all = hone_cuda_at_launch(k, l, f.axis->bound);
         const char *period = f.period ? hone_cuda_at_launch(k, l, f.period) : all;
         const char *dot = hone_cuda_at_launch(k, l, f.dot->upper),
                    *value = hone_cuda_at_launch(k, l, f.add->upper);
-        if (!all || !period || !dot || !value)
+        const char *n_held = "";
+        for (size_t h = 0; h < f.n_held; h++) {
+            const char *n = hone_cuda_at_launch(k, l, f.held[h]->bound);
+            n_held = n && n_held ? hone_pool_printf(in->pool, "%s * (%s)", n_held, n) : NULL;
+        }
+        if (!all || !period || !dot || !value || !n_held)
             return refuse(err);
         const char *bytes = hone_pool_printf(
             in->pool,
@@ -554,8 +629,8 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
         hone_cuda_set_launch(
             &edits, l,
             hone_pool_printf(in->pool,
-                             "(unsigned)((%s) / (%s) * (((%s) + 16 * %s - 1) / (16 * %s)))", all,
-                             period, period, rows, rows),
+                             "(unsigned)((%s) / (%s) * (((%s) + 16 * %s - 1) / (16 * %s))%s)", all,
+                             period, period, rows, rows, n_held),
             "256", bytes);
         if (l->call->parent->kind != HONE_C_COMPOUND)
             return refuse(err);

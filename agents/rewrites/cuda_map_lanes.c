@@ -57,6 +57,7 @@ const struct hone_rewrite hone_rewrite_cuda_map_lanes = {
     .target = "cuda",
     .strategy = "G20",
     .words = "deal a map's rows out to blocks, their elements to threads",
+    .form = HONE_REWRITE_NORMAL, /* digits of a flat index become rows */
     .sites = sites,
     .apply = apply,
 };

@@ -5,7 +5,8 @@
  *
  * Whichever axis the threads follow, one of the two sides strides. A block takes a TILE x TILE part
  * of X in along its contiguous axis, waits, and writes it out along that of Y. Rows of the tile are
- * one element longer than TILE, so that a column lies in different banks. */
+ * one element longer than TILE, so that a column lies in different banks. Tiles of all matrices of a
+ * batch are blocks along x, where a grid has room for them. */
 #include <string.h>
 
 #include "agents/rewrites/coder_rules.h"
@@ -74,9 +75,8 @@ static const char body_text[] =
     "constexpr int @EACH@ = @TILE@ / @ROWS@;\n"
     "__shared__ @T@ @tile@[@TILE@][@TILE@ + 1];\n"
     "const int64_t @n_tiles@ = (@p_bound@ + @TILE@ - 1) / @TILE@;\n"
-    "const int64_t @p_at@ = blockIdx.x % @n_tiles@ * @TILE@, @q_at@ = blockIdx.x / @n_tiles@ * "
-    "@TILE@;\n"
     "@batch@"
+    "const int64_t @p_at@ = @place@ % @n_tiles@ * @TILE@, @q_at@ = @place@ / @n_tiles@ * @TILE@;\n"
     "const int @column@ = threadIdx.x % @TILE@, @row@ = threadIdx.x / @TILE@;\n"
     "@T@ @held@[@EACH@];\n"
     "#pragma unroll\n"
@@ -113,6 +113,14 @@ static const char *make_body(const struct turn *t, const char *tile_size, const 
     hone_c_replace(&e, t->read->begin, t->read->end,
                    hone_pool_printf(in->pool, "%s[%s][%s + %s * %s]", tile, column, row, u, rows));
     const struct hone_c_node *b = t->batch ? t->batch->var : NULL;
+    const char *place = b ? hone_fresh_name(in, "place") : "blockIdx.x",
+               *all = hone_fresh_name(in, "n_in_all");
+    const char *batch =
+        hone_pool_printf(in->pool,
+                         "const int64_t %s = %s * ((%s + %s - 1) / %s);\n"
+                         "const %s %s = blockIdx.x / %s;\nconst int64_t %s = blockIdx.x %% %s;\n",
+                         all, hone_fresh_name(in, "n_tiles"), q_bound, tile_size, tile_size,
+                         b ? hone_cuda_type(in, b) : "", b ? b->name : "", all, place, all);
     const struct hone_cuda_word words[] = {
         {"T", t->type},
         {"TILE", tile_size},
@@ -127,9 +135,8 @@ static const char *make_body(const struct turn *t, const char *tile_size, const 
         {"q", t->out_axis->var->name},
         {"q_type", hone_cuda_type(in, t->out_axis->var)},
         {"q_bound", q_bound},
-        {"batch", b ? hone_pool_printf(in->pool, "const %s %s = blockIdx.z;\n",
-                                       hone_cuda_type(in, b), b->name)
-                    : ""},
+        {"batch", b ? batch : ""},
+        {"place", place},
         {"read", hone_c_text(in->tree, t->read)},
         {"write", hone_c_edit_text(&e, k->stmts[0]->begin, hone_c_stmt_end(in->tree, k->stmts[0]))},
         {NULL, NULL},
@@ -146,11 +153,9 @@ static bool set_launch(struct hone_c_edits *edits, const struct turn *t,
                *b = t->batch ? hone_cuda_at_launch(t->k, l, t->batch->bound) : "1";
     if (!p || !q || !b)
         return false;
-    const char *grid =
-        hone_pool_printf(pool, "(unsigned)((%s + %s - 1) / %s * ((%s + %s - 1) / %s))", p, tile,
-                         tile, q, tile, tile);
-    if (t->batch)
-        grid = hone_pool_printf(pool, "dim3(%s, 1, (unsigned)(%s))", grid, b);
+    const char *grid = hone_pool_printf(
+        pool, "(unsigned)((%s + %s - 1) / %s * ((%s + %s - 1) / %s)%s%s%s)", p, tile, tile, q, tile,
+        tile, t->batch ? " * (" : "", t->batch ? b : "", t->batch ? ")" : "");
     hone_cuda_set_launch(edits, l, grid, threads, "0");
     return true;
 }
@@ -163,9 +168,11 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     struct hone_c_edits edits;
     const char *tile, *rows, *body = NULL;
     hone_c_edits_init(&edits, in->tree);
-    const char *pragmas = hone_cuda_tunable(in, "TILE", "32, 64", &tile);
-    pragmas = hone_pool_printf(in->pool, "%s%s", pragmas,
-                               hone_cuda_tunable(in, "ROWS", "8, 4, 16", &rows));
+    bool is_narrow = k && read_turn(k, &t) && hone_cuda_type_bytes(t.type) <= 2;
+    const char *pragmas = hone_cuda_tunable(in, "TILE", is_narrow ? "64, 32" : "32, 64", &tile);
+    pragmas =
+        hone_pool_printf(in->pool, "%s%s", pragmas,
+                         hone_cuda_tunable(in, "ROWS", is_narrow ? "4, 8, 16" : "8, 4, 16", &rows));
     const char *threads = hone_pool_printf(in->pool, "%s * %s", tile, rows);
     if (k && read_turn(k, &t))
         body = make_body(&t, tile, rows);

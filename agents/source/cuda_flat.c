@@ -240,9 +240,10 @@ static const char *digit_text(const struct flat *f, const struct value *axis, co
     return hone_pool_printf(pool, "(%s)", out);
 }
 
-/* The value put together from the axes that lie within it. */
-static const char *value_text(const struct flat *f, const struct digit *d)
+/* The value put together from the axes that lie within it, as wide as it was. */
+static const char *value_text(const struct flat *f, const struct digit *d, const char *type)
 {
+    bool is_wide = hone_cuda_type_bytes(strncmp(type, "const ", 6) == 0 ? type + 6 : type) == 8;
     struct hone_pool *pool = f->k->in->pool;
     const struct value *around = axis_around(f, d);
     const char *out = NULL;
@@ -258,7 +259,8 @@ static const char *value_text(const struct flat *f, const struct digit *d)
             return NULL;
         out =
             out ? hone_pool_printf(pool, "(%s * (%s) + %s)", out, size_text(f, size, NULL), a->name)
-                : a->name;
+            : is_wide ? hone_pool_printf(pool, "(int64_t)%s", a->name)
+                      : a->name;
     }
     return out;
 }
@@ -345,7 +347,7 @@ static bool replace_rest(struct hone_c_edits *edits, const struct flat *f)
             const struct hone_c_node *decl = v ? v->var : f->axis->var;
             if ((v && (is_axis(f, v) || axis_around(f, &v->d))) || !hone_c_uses(k->stmts[s], decl))
                 continue;
-            const char *text = value_text(f, v ? &v->d : &whole);
+            const char *text = value_text(f, v ? &v->d : &whole, decl->type);
             if (!text)
                 return false;
             hone_c_replace_refs(edits, k->stmts[s], decl, text);

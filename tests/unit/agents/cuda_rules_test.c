@@ -13,7 +13,7 @@
 #include "tests/unit/agents/cuda_relatives.h"
 #include "tests/unit/agents/cuda_strangers.h"
 
-enum { MAX_OUT = 1 << 15, MAX_CALLS = 4 };
+enum { MAX_OUT = 1 << 17, MAX_CALLS = 5 };
 
 /* Integers and pointers go in their order, floats in registers of their own. */
 typedef void kernel_any(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t,
@@ -78,9 +78,11 @@ static const char bias_text[] =
 
 #define BF16_PRODUCTS                                                                              \
     {                                                                                              \
-        {P(a_half), P(b_half), OUT, 13, 37, 11},                                                   \
+        {P(a_half), P(b_half), OUT, 13, 37, 11}, {P(a_half), P(b_half), OUT, 70, 130, 40},         \
+            {P(a_half), P(b_half), OUT, 100, 264, 120},                                            \
+            {P(a_half), P(b_half), OUT, 128, 256, 448},                                            \
         {                                                                                          \
-            P(a_half), P(b_half), OUT, 70, 130, 40                                                 \
+            P(a_half), P(b_half), OUT, 129, 64, 250                                                \
         }                                                                                          \
     }
 
@@ -90,11 +92,7 @@ static struct kernel_case cases[] = {
      1e-5,
      {{A, B, OUT, 13, 37, 11}, {A, B, OUT, 130, 129, 33}, {A, B, OUT, 1, 1, 1}},
      3},
-    {"matmul_bf16",
-     NULL,
-     1e-2,
-     {{P(a_half), P(b_half), OUT, 13, 37, 11}, {P(a_half), P(b_half), OUT, 70, 130, 40}},
-     2},
+    {"matmul_bf16", NULL, 1e-2, BF16_PRODUCTS, 5},
     {"softmax", NULL, 2e-5, {{A, OUT, 7, 70}, {A, OUT, 3, 1}, {A, OUT, 2, 5003}}, 3},
     {"rmsnorm", NULL, 2e-5, {{A, B, OUT, 7, 70}, {A, B, OUT, 3, 1}, {A, B, OUT, 2, 5003}}, 3},
     {"jacobi2d", NULL, 1e-6, {{A, OUT, 20, 33, 3}, {A, OUT, 9, 8, 4}, {A, OUT, 3, 3, 1}}, 3},
@@ -108,8 +106,27 @@ static struct kernel_case cases[] = {
      2e-5,
      {{A, B, A, OUT, 1, 2, 137, 17}, {A, B, A, OUT, 2, 1, 5, 128}},
      2},
-    {"nt_flat", nt_flat_text, 1e-2, BF16_PRODUCTS, 2},
-    {"nt_locals", nt_locals_text, 1e-2, BF16_PRODUCTS, 2},
+    {"attention_groups",
+     attention_groups_text,
+     2e-5,
+     {{A, B, A, OUT, 2, 4, 2, 137}, {A, B, A, OUT, 1, 3, 1, 5}},
+     2},
+    {"attention_heads",
+     attention_heads_text,
+     2e-5,
+     {{A, B, A, OUT, 3, 70, 137, 17}, {A, B, A, OUT, 1, 1, 1, 32}},
+     2},
+    {"greatest", greatest_text, 0, {{A, OUT, 70, 131}, {A, OUT, 3, 4}, {A, OUT, 1, 200}}, 3},
+    {"state", state_text, 1e-5, {{A, P(b_half), OUT, 70, 131}, {A, P(b_half), OUT, 3, 1}}, 2},
+    {"nt_flat", nt_flat_text, 1e-2, BF16_PRODUCTS, 5},
+    {"nt_locals", nt_locals_text, 1e-2, BF16_PRODUCTS, 5},
+    {"nt_bytes",
+     nt_bytes_text,
+     0,
+     {{P(a_half), P(b_half), OUT, 13, 37, 11},
+      {P(a_half), P(b_half), OUT, 129, 250, 144},
+      {P(a_half), P(b_half), OUT, 256, 256, 672}},
+     3},
     {"nn_rows", nn_rows_text, 1e-5, {{A, B, OUT, 13, 37, 11}, {A, B, OUT, 130, 129, 33}}, 2},
     {"nn_memory", nn_memory_text, 1e-5, {{A, B, OUT, 13, 37, 11}, {A, B, OUT, 130, 129, 33}}, 2},
     {"turned_batch",
@@ -117,7 +134,11 @@ static struct kernel_case cases[] = {
      0,
      {{P(a_half), OUT, 3, 33, 70}, {P(a_half), OUT, 1, 1, 3}},
      2},
-    {"turned_flat", turned_flat_text, 0, {{A, OUT, 3, 33, 70}, {A, OUT, 2, 65, 64}}, 2},
+    {"turned_flat",
+     turned_flat_text,
+     0,
+     {{A, OUT, 3, 33, 70}, {A, OUT, 2, 65, 64}, {A, OUT, 66000, 1, 1}},
+     3},
     {"gate", gate_text, 1e-6, {{A, OUT, 7, 70}, {A, OUT, 3, 1}, {A, OUT, 2, 5003}}, 3},
     {"row_block", row_block_text, 2e-5, {{A, B, OUT, 7, 70}, {A, B, OUT, 3, 1}}, 2},
     {"counts",
@@ -151,7 +172,8 @@ static const char *const chains[][7] = {
     {"matmul", "cuda_shared_tile/1", "cuda_restrict"},
     {"matmul", "cuda_coarsen", "cuda_restrict", "cuda_unroll"},
     {"matmul_bf16", "cuda_shared_tile"},
-    {"matmul_bf16", "cuda_tensor_tile"},
+    {"matmul_bf16", "cuda_tensor_tile/0"},
+    {"matmul_bf16", "cuda_tensor_tile/1"},
     {"bias", "cuda_shared_tile"},
     {"bias", "cuda_coalesce", "cuda_unroll"},
     {"bias", "cuda_coalesce", "cuda_shared_tile"},
@@ -164,18 +186,26 @@ static const char *const chains[][7] = {
     {"sum", "cuda_row_lanes", "cuda_grid_reduce", "cuda_vector", "cuda_unroll"},
     {"spmv_csr", "cuda_row_lanes", "cuda_restrict", "cuda_unroll"},
     {"attention_causal", "cuda_flash", "cuda_restrict"},
+    {"attention_groups", "cuda_flash", "cuda_restrict"},
+    {"greatest", "cuda_row_stage", "cuda_restrict"},
+    {"state", "cuda_row_stage", "cuda_unroll"},
+    {"attention_heads", "cuda_flash"},
     {"one_thread", "cuda_grid_reduce", "cuda_row_lanes", "cuda_vector"},
     {"column_norm", "cuda_row_lanes", "cuda_restrict", "cuda_unroll"},
     {"column_sums", "cuda_row_lanes", "cuda_unroll"},
     {"column_shares", "cuda_row_lanes", "cuda_restrict"},
     {"column_shares", "cuda_online_softmax", "cuda_row_lanes", "cuda_fast_math"},
     /* what is not written as the packs are goes through the normal form */
-    {"nt_flat", "cuda_tensor_tile"},
-    {"nt_locals", "cuda_tensor_tile"},
+    {"nt_flat", "cuda_tensor_tile/0"},
+    {"nt_locals", "cuda_tensor_tile/0"},
+    {"nt_locals", "cuda_tensor_tile/1", "cuda_restrict"},
+    {"nt_bytes", "cuda_tensor_tile/1"},
     {"nn_rows", "cuda_shared_tile"},
     {"nn_memory", "cuda_shared_tile", "cuda_restrict"},
     {"turned_batch", "cuda_transpose_tile"},
+    {"turned_batch", "cuda_coalesce"},
     {"turned_flat", "cuda_transpose_tile", "cuda_restrict"},
+    {"turned_flat", "cuda_coalesce"}, /* more products than a grid has room for along z */
     {"gate", "cuda_map_lanes", "cuda_vector", "cuda_restrict"},
     {"gate", "cuda_coarsen"},
     {"row_block", "cuda_row_lanes", "cuda_vector"},
@@ -261,9 +291,10 @@ static void compare(const struct kernel_case *k, void *original, const char *sou
     static const size_t bytes[] = {4, 8, 2};
     static float want[MAX_OUT];
     void *changed = build(source, k->name, "", pool);
-    enum element element = strcmp(k->name, "bias") == 0  ? DOUBLES
-                           : k->calls[0][0] == P(a_half) ? BFLOATS
-                                                         : FLOATS;
+    enum element element = strcmp(k->name, "bias") == 0       ? DOUBLES
+                           : strcmp(k->name, "nt_bytes") == 0 ? FLOATS
+                           : k->calls[0][0] == P(a_half)      ? BFLOATS
+                                                              : FLOATS;
     for (size_t i = 0; i < k->n_calls; i++) {
         call(original, k->calls[i]);
         memcpy(want, out_data, sizeof(want));
@@ -354,6 +385,64 @@ START_TEST(chains_keep_the_answer)
     HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
     for (size_t c = 0; c < HONE_COUNTOF(chains); c++)
         check_chain(chains[c], parser);
+}
+END_TEST
+
+START_TEST(only_plain_walks_are_staged)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    for (size_t i = 0; i < HONE_COUNTOF(walks_refused); i++) {
+        struct hone_coder_input in;
+        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+        const char *source = hone_pool_printf(
+            pool,
+            "__global__ void kern(const float *x, float *y, int rows, int n)\n{\n"
+            "    int r = blockIdx.x * blockDim.x + threadIdx.x;\n    if (r >= rows) return;\n"
+            "    float s = 1.0f;\n    for (int c = 0; c < n; c++) {\n%s    }\n    y[r] = s;\n}\n"
+            "extern \"C\" void walk(const float *x, float *y, int rows, int n, cudaStream_t s)\n"
+            "{\n    kern<<<(rows + 63) / 64, 64, 0, s>>>(x, y, rows, n);\n}\n",
+            walks_refused[i]);
+        ck_assert_int_eq(hone_coder_read(parser, "cuda", source, "walk", pool, &in, NULL), 0);
+        ck_assert_msg(hone_coder_sites(hone_rewrite_find("cuda_row_stage"), &in, sites) == 0, "%s",
+                      walks_refused[i]);
+    }
+}
+END_TEST
+
+START_TEST(only_signed_bytes_along_k_are_products)
+{
+    static const struct {
+        const char *left, *right;
+        size_t n;
+    } rows[] = {
+        {"(int)A[m * K + k]", "B[n * K + k]", 1},
+        {"(int32_t)A[m * K + k]", "(int)B[n * K + k]", 1},
+        {"(unsigned char)A[m * K + k]", "B[n * K + k]", 0},
+        {"(int)(short)(signed char)A[m * K + k]", "B[n * K + k]", 0},
+        {"A[m * K + k]", "B[k * N + n]", 0},
+    };
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct hone_coder_input in;
+        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+        const char *source = hone_pool_printf(
+            pool,
+            "#include <stdint.h>\n"
+            "__global__ void kern(const int8_t *A, const int8_t *B, int *C, int M, int N, int K)\n"
+            "{\n    int n = blockIdx.x * 16 + threadIdx.x, m = blockIdx.y * 16 + threadIdx.y;\n"
+            "    if (m >= M || n >= N) return;\n    int s = 0;\n"
+            "    for (int k = 0; k < K; k++) s += %s * %s;\n    C[m * N + n] = s;\n}\n"
+            "extern \"C\" void bytes(const int8_t *A, const int8_t *B, int *C, int M, int N, int K,"
+            " cudaStream_t s)\n{\n    dim3 block(16, 16), grid((N + 15) / 16, (M + 15) / 16);\n"
+            "    kern<<<grid, block, 0, s>>>(A, B, C, M, N, K);\n}\n",
+            rows[i].left, rows[i].right);
+        ck_assert_int_eq(hone_coder_read(parser, "cuda", source, "bytes", pool, &in, NULL), 0);
+        ck_assert_msg(hone_coder_sites(hone_rewrite_find("cuda_tensor_tile"), &in, sites) ==
+                          rows[i].n,
+                      "%s", rows[i].left);
+    }
 }
 END_TEST
 
@@ -674,4 +763,5 @@ END_TEST
 UNIT_MAIN("cuda_rules", words_of_an_unreadable_text_count, columns_of_shared_memory_are_seen,
           reuse_is_seen_through_macros_and_tiles, a_step_points_at_the_kernel,
           a_step_covers_the_helpers, a_profile_tells_the_hot_kernel, kernels_are_understood,
+          only_plain_walks_are_staged, only_signed_bytes_along_k_are_products,
           bad_sources_are_refused, every_site_gives_a_valid_text, chains_keep_the_answer)

@@ -250,4 +250,152 @@ static const char window_planes_text[] =
     "}\n";
 
 #undef WINDOW_LAUNCH
+/* Signed bytes, both along k, summed in int */
+static const char nt_bytes_text[] =
+    "#include <stdint.h>\n"
+    "__global__ void kern(const int8_t *A, const int8_t *B, int *C, int M, int N, int K)\n"
+    "{\n"
+    "    int n = blockIdx.x * blockDim.x + threadIdx.x, m = blockIdx.y * blockDim.y + "
+    "threadIdx.y;\n"
+    "    if (m >= M || n >= N) return;\n"
+    "    int sum = 0;\n"
+    "    for (int k = 0; k < K; k++) sum += (int)A[m * K + k] * (int)B[n * K + k];\n"
+    "    C[m * N + n] = sum;\n"
+    "}\n"
+    "extern \"C\" void nt_bytes(const int8_t *A, const int8_t *B, int *C, int M, int N, int K,\n"
+    "                         cudaStream_t stream)\n"
+    "{\n"
+    "    dim3 block(16, 16), grid((N + 15) / 16, (M + 15) / 16);\n"
+    "    kern<<<grid, block, 0, stream>>>(A, B, C, M, N, K);\n"
+    "}\n";
+
+/* Attention with a head and a batch of its own for a block; heads share keys. */
+static const char attention_groups_text[] =
+    "#define D 16\n"
+    "__global__ void kern(const float *Q, const float *K, const float *V, float *O, int B, int H,\n"
+    "                     int G, int T)\n"
+    "{\n"
+    "    int t = blockIdx.x * blockDim.x + threadIdx.x, h = blockIdx.y, b = blockIdx.z;\n"
+    "    if (t >= T) return;\n"
+    "    int g = h / (H / G);\n"
+    "    const float *q = Q + ((size_t)(b * H + h) * T + t) * D;\n"
+    "    const float *k = K + (size_t)(b * G + g) * T * D;\n"
+    "    const float *v = V + (size_t)(b * G + g) * T * D;\n"
+    "    float acc[D], top = -1e30f, sum = 0.0f, scale = rsqrtf((float)D);\n"
+    "    for (int d = 0; d < D; d++) acc[d] = 0.0f;\n"
+    "    for (int j = 0; j <= t; j++) {\n"
+    "        float s = 0.0f;\n"
+    "        for (int d = 0; d < D; d++) s += q[d] * k[(size_t)j * D + d];\n"
+    "        top = fmaxf(top, s * scale);\n"
+    "    }\n"
+    "    for (int j = 0; j <= t; j++) {\n"
+    "        float s = 0.0f;\n"
+    "        for (int d = 0; d < D; d++) s += q[d] * k[(size_t)j * D + d];\n"
+    "        float p = expf(s * scale - top);\n"
+    "        sum += p;\n"
+    "        for (int d = 0; d < D; d++) acc[d] += p * v[(size_t)j * D + d];\n"
+    "    }\n"
+    "    for (int d = 0; d < D; d++)\n"
+    "        O[((size_t)(b * H + h) * T + t) * D + d] = acc[d] / sum;\n"
+    "}\n"
+    "extern \"C\" void attention_groups(const float *Q, const float *K, const float *V, float *O,\n"
+    "                                 int B, int H, int G, int T, cudaStream_t stream)\n"
+    "{\n"
+    "    kern<<<dim3((T + 31) / 32, H, B), 32, 0, stream>>>(Q, K, V, O, B, H, G, T);\n"
+    "}\n";
+
+/* All keys for each row, heads beside each other in a position */
+static const char attention_heads_text[] =
+    "__global__ void kern(const float *Q, const float *K, const float *V, float *O, int H, int T,\n"
+    "                     int S, int D)\n"
+    "{\n"
+    "    int h = blockIdx.y, row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (row < T) {\n"
+    "        float acc[32];\n"
+    "        float top = -INFINITY, sum = 0.0f;\n"
+    "        for (int d = 0; d < D; d++) acc[d] = 0.0f;\n"
+    "        for (int j = 0; j < S; j++) {\n"
+    "            float s = 0.0f;\n"
+    "            for (int d = 0; d < D; d++)\n"
+    "                s += Q[(row * H + h) * D + d] * K[(j * H + h) * D + d];\n"
+    "            top = fmaxf(top, s);\n"
+    "        }\n"
+    "        for (int j = 0; j < S; j++) {\n"
+    "            float s = 0.0f;\n"
+    "            for (int d = 0; d < D; d++)\n"
+    "                s += Q[(row * H + h) * D + d] * K[(j * H + h) * D + d];\n"
+    "            float p = __expf(s - top);\n"
+    "            sum += p;\n"
+    "            for (int d = 0; d < D; d++) acc[d] += p * V[(j * H + h) * D + d];\n"
+    "        }\n"
+    "        for (int d = 0; d < D; d++) O[(row * H + h) * D + d] = acc[d] / sum;\n"
+    "    }\n"
+    "}\n"
+    "extern \"C\" void attention_heads(const float *Q, const float *K, const float *V, float *O,\n"
+    "                                int H, int T, int S, int D, cudaStream_t stream)\n"
+    "{\n"
+    "    kern<<<dim3((T + 63) / 64, H), 64, 0, stream>>>(Q, K, V, O, H, T, S, D);\n"
+    "}\n";
+
+/* The greatest four of a row in order, and a state that goes on from element to element */
+static const char greatest_text[] =
+    "#define TOP 4\n"
+    "__global__ void kern(const float *x, float *y, int rows, int cols)\n"
+    "{\n"
+    "    int r = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (r >= rows) return;\n"
+    "    float best[TOP];\n"
+    "    for (int i = 0; i < TOP; i++) best[i] = -3.4e38f;\n"
+    "    for (int c = 0; c < cols; c++) {\n"
+    "        float v = x[(size_t)r * cols + c];\n"
+    "        if (v <= best[TOP - 1]) continue;\n"
+    "        int p = TOP - 1;\n"
+    "        while (p > 0 && best[p - 1] < v) {\n"
+    "            best[p] = best[p - 1];\n"
+    "            p--;\n"
+    "        }\n"
+    "        best[p] = v;\n"
+    "    }\n"
+    "    for (int i = 0; i < TOP; i++) y[(size_t)r * TOP + i] = best[i];\n"
+    "}\n"
+    "extern \"C\" void greatest(const float *x, float *y, int rows, int cols, cudaStream_t s)\n"
+    "{\n"
+    "    kern<<<(rows + 127) / 128, 128, 0, s>>>(x, y, rows, cols);\n"
+    "}\n";
+
+static const char state_text[] =
+    "#include <cuda_bf16.h>\n"
+    "__global__ void kern(const float *x, const __nv_bfloat16 *w, float *y, long rows, long cols)\n"
+    "{\n"
+    "    long r = (long)blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (r < rows) {\n"
+    "        const float *row = x + r * cols;\n"
+    "        float state = row[0];\n"
+    "        for (long c = 1; c < cols; c++) {\n"
+    "            float gate = 1.0f / (1.0f + expf(-__bfloat162float(w[r * cols + c])));\n"
+    "            state = gate * state + (1.0f - gate) * row[c] + 0.0f * row[c - 1];\n"
+    "        }\n"
+    "        y[r] = state;\n"
+    "    }\n"
+    "}\n"
+    "extern \"C\" void state(const float *x, const __nv_bfloat16 *w, float *y, long rows,\n"
+    "                      long cols, cudaStream_t s)\n"
+    "{\n"
+    "    kern<<<(unsigned)((rows + 63) / 64), 64, 0, s>>>(x, w, y, rows, cols);\n"
+    "}\n";
+
+/* A row's end, and elements that are not read in each turn, are as they are. */
+static const char *const walks_refused[] = {
+    /* leaves the row */
+    "        if (x[r * n + c] < s) break;\n        s = 0.5f * s + 1.0f;\n",
+    /* reads under a condition */
+    "        if (s > 0.0f) s = 0.5f * s + x[r * n + c];\n",
+    /* reads behind a jump */
+    "        if (s > 9.0f) continue;\n        s = 0.5f * s + x[r * n + c];\n",
+    /* stores on the way */
+    "        s = 0.5f * s + x[r * n + c];\n        y[r * n + c] = s;\n",
+    /* a sum is dealt out */
+    "        s += x[r * n + c];\n",
+};
+
 #endif
