@@ -138,7 +138,7 @@ const struct hone_strategy hone_strategies[] = {
      HONE_F_PERCENT_OF_BOUND, 1, "threshold", needs_far_memory},
     {"C13", "cpu", "huge pages, page-friendly blocking", HONE_CUT, HELPS(HONE_CLASS_MEMORY), 0.0,
      0.2, 0.6, HONE_F_PERCENT_OF_BOUND, 1, "2 MiB", needs_far_memory},
-    {"C14", "cpu", "branchless, table, sort first", HONE_CUT, HELPS(HONE_CLASS_SCALAR), 0.2, 0.8,
+    {"C14", "cpu", "borders apart, branchless, table", HONE_CUT, HELPS(HONE_CLASS_SCALAR), 0.2, 0.8,
      2.0, HONE_F_BRANCHES, -1, "none", needs_branches},
     {"C15", "cpu", "fast math, reciprocal", HONE_CUT,
      HELPS(HONE_CLASS_CALLS, HONE_CLASS_CHAIN, HONE_CLASS_COMPUTE, HONE_CLASS_FAR_FROM_ROOF), 0.0,

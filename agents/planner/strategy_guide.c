@@ -51,7 +51,10 @@ const struct hone_card hone_strategy_guide[] = {
         "alignment; _mm_sfence at the end; slower when the data fits the cache"),
     CPU("C13", "block so that few pages are touched at a time; madvise scratch memory",
         "small effect on small data"),
-    CPU("C14", "replace branches by selects, minimum and maximum, or a table", "tables cost cache"),
+    CPU("C14",
+        "run iterations at borders apart; replace branches by selects, minimum and maximum, or a "
+        "table",
+        "tables cost cache"),
     CPU("C15", "reciprocals once per row, fewer divisions, approximations with a Newton step",
         "tolerance; infinities, zeros and denormals"),
     CPU("C16", "#pragma GCC optimize or target for this function", "fast-math breaks NaN handling"),
