@@ -625,6 +625,46 @@ START_TEST(test_float64_normals)
 }
 END_TEST
 
+/* Integers of plain kinds have ways of their own, too. */
+START_TEST(test_plain_integers)
+{
+    static const enum hone_dtype types[] = {HONE_DTYPE_U8,  HONE_DTYPE_I8,  HONE_DTYPE_BOOL,
+                                            HONE_DTYPE_I16, HONE_DTYPE_U16, HONE_DTYPE_I32,
+                                            HONE_DTYPE_U32, HONE_DTYPE_I64};
+    static const enum hone_role roles[] = {HONE_ROLE_ACTIVATION, HONE_ROLE_POSITIVE, HONE_ROLE_BITS,
+                                           HONE_ROLE_TRIANGULAR};
+    static const enum hone_distribution kinds[] = {HONE_DIST_NORMAL, HONE_DIST_UNIFORM,
+                                                   HONE_DIST_LARGE, HONE_DIST_HUGE, HONE_DIST_WIDE};
+    enum { SIDE = 41 };
+    for (size_t n = 0; n < HONE_COUNTOF(types) * HONE_COUNTOF(roles) * HONE_COUNTOF(kinds) * 2;
+         n++) {
+        size_t of = n / 2;
+        enum hone_dtype type = types[of % HONE_COUNTOF(types)];
+        enum hone_role role = roles[of / HONE_COUNTOF(types) % HONE_COUNTOF(roles)];
+        enum hone_distribution kind = kinds[of / HONE_COUNTOF(types) / HONE_COUNTOF(roles)];
+        struct hone_task task = {.n_axes = 1, .n_inputs = 1};
+        struct hone_workload workload = {.axes = {SIDE}};
+        struct hone_shape shape;
+        int64_t got[SIDE * SIDE], want[SIDE * SIDE];
+        struct hone_gen *gen = hone_gen_new(key);
+        task.inputs[0] = (struct hone_tensor){.dtype = type,
+                                              .rank = 2,
+                                              .bound_axis = -1,
+                                              .role = role,
+                                              .unit = n % 2 ? 3 : 0,
+                                              .shift = n % 2 ? -7 : 0};
+        hone_gen_input(gen, &task, &workload, 0, kind, 7, got);
+        hone_gen_shape(gen, &task, &workload, 0, kind, 7, &shape);
+        for (int i = 0; i < SIDE * SIDE; i++)
+            hone_element_set(type, want, i, hone_shape_value(&shape, i));
+        ck_assert_msg(memcmp(got, want, SIDE * SIDE * (size_t)hone_dtype_bytes(type)) == 0,
+                      "type %d, role %d, kind %d, unit %g", (int)type, (int)role, (int)kind,
+                      task.inputs[0].unit);
+        hone_gen_free(gen);
+    }
+}
+END_TEST
+
 /* Content that a pack scales and shifts: the same draws, elsewhere; infinities and the like stay. */
 START_TEST(test_scaled)
 {
@@ -693,8 +733,9 @@ START_TEST(test_bits)
 }
 END_TEST
 
-UNIT_MAIN("gen", test_float64_normals, test_scaled, test_unsigned_are_not_zeros, test_bits,
-          test_bytes_are_all_values, test_bools_are_both, test_wide_integers,
-          test_repeats_and_differs, test_normal, test_float64_has_full_mantissas, test_roles,
-          test_distributions, test_scalar, test_elements, test_halves, test_placed_roles,
-          test_density, test_stored, test_stored_places, test_fan_in, test_parts_are_the_whole)
+UNIT_MAIN("gen", test_float64_normals, test_plain_integers, test_scaled,
+          test_unsigned_are_not_zeros, test_bits, test_bytes_are_all_values, test_bools_are_both,
+          test_wide_integers, test_repeats_and_differs, test_normal,
+          test_float64_has_full_mantissas, test_roles, test_distributions, test_scalar,
+          test_elements, test_halves, test_placed_roles, test_density, test_stored,
+          test_stored_places, test_fan_in, test_parts_are_the_whole)

@@ -169,6 +169,33 @@ static void fill_normal_f64(const struct hone_shape *s, int64_t from, int64_t to
         dst[i] = dst[i] * own.unit + own.shift;
 }
 
+/* Integers of one byte that are drawn from all of their values (hone_shape_integer). */
+static void fill_bytes(const struct hone_shape *s, int64_t from, int64_t to, uint8_t *dst)
+{
+    const struct hone_shape own = *s;
+    double range = own.high - own.low + 1;
+    for (int64_t i = from; i < to; i++) {
+        int value = (int)(range * hone_shape_unit(&own, i, HONE_SALT_FIRST)) + (int)own.low;
+        dst[i] = (uint8_t)(value < (int)own.high ? value : (int)own.high);
+    }
+}
+
+/* Wider integers of the ordinary kind. */
+static void fill_normal_integers(const struct hone_shape *s, enum hone_dtype dtype, int64_t from,
+                                 int64_t to, void *dst)
+{
+    const struct hone_shape own = *s;
+    for (int64_t i = from; i < to; i++) {
+        double value = hone_shape_normal(&own, i, HONE_SALT_FIRST);
+        if (own.low == 0)
+            value = fabs(value);
+        if (own.unit != 0)
+            value = floor(value * own.unit + own.shift);
+        value = value < own.low ? own.low : value > own.high ? own.high : value;
+        hone_element_set(dtype, dst, i, value);
+    }
+}
+
 double hone_gen_weight_scale(const struct hone_tensor *tensor, const struct hone_workload *workload)
 {
     if (tensor->rank < 2)
@@ -391,6 +418,12 @@ struct part { /* of a tensor, for one thread */
     int64_t from, to;
 };
 
+static bool is_drawn_whole(enum hone_distribution kind)
+{
+    return kind == HONE_DIST_NORMAL || kind == HONE_DIST_UNIFORM || kind == HONE_DIST_LARGE ||
+           kind == HONE_DIST_HUGE || kind == HONE_DIST_WIDE;
+}
+
 static void *fill_part(void *arg)
 {
     const struct part *p = arg;
@@ -404,6 +437,16 @@ static void *fill_part(void *arg)
     }
     if (is_f64 && is_plain) {
         fill_normal_f64(p->shape, p->from, p->to, wide);
+        return NULL;
+    }
+    if ((p->dtype == HONE_DTYPE_U8 || p->dtype == HONE_DTYPE_I8) && p->shape->unit == 0 &&
+        is_drawn_whole(p->shape->kind)) {
+        fill_bytes(p->shape, p->from, p->to, p->dst);
+        return NULL;
+    }
+    if (is_plain && !hone_dtype_is_float(p->dtype) && hone_dtype_bytes(p->dtype) > 1 &&
+        !p->shape->is_bits) {
+        fill_normal_integers(p->shape, p->dtype, p->from, p->to, p->dst);
         return NULL;
     }
     for (int64_t i = p->from; i < p->to && is_f32; i++)
