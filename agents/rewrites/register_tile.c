@@ -120,6 +120,16 @@ static bool is_in_block(const struct hone_coder_input *in, const struct hone_c_l
            strstr(in->tree->source, hone_pool_printf(in->pool, "tune(%s:", upper->name));
 }
 
+/* Statements are repeated one by one for the elements of a tile: a jump would only leave its own.
+ * A scalar from outside would get some elements twice, and vectors would not keep it. */
+static bool leaves_the_tile(const struct hone_c_loop *l)
+{
+    bool has_jump = false;
+    for (const struct hone_c_node *n = l->node->body; n; n = hone_c_walk(l->node->body, n))
+        has_jump = has_jump || n->kind == HONE_C_JUMP;
+    return has_jump || hone_c_writes_scalar(l);
+}
+
 static size_t nests(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
 {
     size_t n = 0;
@@ -127,7 +137,7 @@ static size_t nests(const struct hone_coder_input *in, struct hone_coder_site *r
     for (size_t i = 0; i < in->nest.n; i++) {
         const struct hone_c_loop *c = &in->nest.loops[i];
         if (c->is_fallback || c->has_parallel || !is_signed_counter(c) || c->is_innermost ||
-            is_in_block(in, c) || c->node->body->kind != HONE_C_COMPOUND ||
+            is_in_block(in, c) || c->node->body->kind != HONE_C_COMPOUND || leaves_the_tile(c) ||
             !hone_c_is_parallel(&in->nest, c, &why) || !has_unit_access(in, c))
             continue;
         const struct hone_c_loop *rows = row_loop(c);
