@@ -3,7 +3,8 @@
  * middle of a tile's statements. */
 /* new: --shape cur[64] --shape ref[H,W] --shape best[1] --size H=40,W=56,R=40 */
 #include <stdint.h>
-void block_match(const double *cur, const double *ref, double *best, int64_t H, int64_t W, int64_t R)
+void block_match(const double *cur, const double *ref, double *best, int64_t H, int64_t W,
+                 int64_t R)
 {
     double least = 1e30;
     for (int64_t dy = -R; dy <= R; dy++)

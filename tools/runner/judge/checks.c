@@ -555,18 +555,6 @@ static int compare_with_baseline(const struct check *check, int64_t set, struct 
     return ask_about(judge, slot, set, &suspects, ret, err);
 }
 
-/* What stands for the oracle's scale: the size of the whole output, as for iterated tasks (task.h).
- */
-static double root_mean_square(enum hone_dtype dtype, const void *values, int64_t n)
-{
-    double squares = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double v = hone_element_get(dtype, values, i);
-        squares += isfinite(v) ? v * v : 0;
-    }
-    return sqrt(squares / (double)hone_max_i64(n, 1));
-}
-
 int hone_judge_compare_like(struct hone_judge *judge, struct hone_slot *slot,
                             struct hone_slot *baseline, int64_t set, struct hone_outcome *ret,
                             struct hone_err *err)
@@ -584,9 +572,12 @@ int hone_judge_compare_like(struct hone_judge *judge, struct hone_slot *slot,
         return code;
     for (size_t o = 0; o < judge->task->n_outputs; o++) {
         const void *reference = hone_judge_output(judge, baseline, set, o);
-        compare.stats[o].max_scale =
-            root_mean_square(judge->task->outputs[o].dtype, reference, compare.n_elements[o]);
-        hone_compare_arrays(&compare, o, reference, &suspects);
+        enum hone_dtype dtype = judge->task->outputs[o].dtype;
+        int64_t n = compare.n_elements[o], n_bytes = n * hone_dtype_bytes(dtype);
+        if (memcmp(compare.outputs[o], reference, (size_t)n_bytes) != 0) {
+            compare.stats[o].max_scale = hone_root_mean_square(dtype, reference, n);
+            hone_compare_arrays(&compare, o, reference, &suspects);
+        }
     }
     return ask_about(judge, slot, set, &suspects, ret, err);
 }

@@ -12,6 +12,8 @@
 
 #include "tools/runner/values/element.h"
 
+enum { PART_ELEMENTS = 256 }; /* what is the same bit by bit is passed over in such parts */
+
 static const char *const test_names[HONE_N_TOLERANCE_TESTS] = {
     [HONE_TOLERANCE_NORM] = "norm",
     [HONE_TOLERANCE_BIAS] = "bias",
@@ -231,14 +233,15 @@ static void suspect(struct hone_suspects *suspects, struct hone_suspect one)
         suspects->v[at] = one;
 }
 
-void hone_compare_arrays(struct hone_compare *compare, size_t output, const void *reference,
-                         struct hone_suspects *suspects)
+/* Elements first..end-1 of an output, which are not bit by bit what the reference has. */
+static void compare_part(struct hone_compare *compare, size_t output, const void *reference,
+                         int64_t first, int64_t end, struct hone_suspects *suspects)
 {
     const struct hone_tensor *tensor = &compare->task->outputs[output];
-    struct hone_output_stats *stats = &compare->stats[output];
+    const struct hone_output_stats *stats = &compare->stats[output];
     const struct hone_tolerance *tolerance = &compare->task->tolerance[output];
     double atol = hone_compare_atol(compare->task, output);
-    for (int64_t i = 0; i < compare->n_elements[output]; i++) {
+    for (int64_t i = first; i < end; i++) {
         double got = value_at(tensor->dtype, compare->outputs[output], i);
         double want = value_at(tensor->dtype, reference, i);
         double bound = 2 * (atol + tolerance->rtol * hone_tolerance_size(want, stats->max_scale));
@@ -246,10 +249,33 @@ void hone_compare_arrays(struct hone_compare *compare, size_t output, const void
             !isfinite(got) || !isfinite(want)
                 ? !is_same_kind(got, want) && !is_at_the_end(tensor->dtype, got, want, bound)
                 : fabs(got - want) > bound || is_other_zero(compare->task, got, want);
-        stats->n_other++;
         if (is_bad)
             suspect(suspects, (struct hone_suspect){output, i, got, want});
     }
+}
+
+void hone_compare_arrays(struct hone_compare *compare, size_t output, const void *reference,
+                         struct hone_suspects *suspects)
+{
+    int64_t n = compare->n_elements[output];
+    int64_t bytes = hone_dtype_bytes(compare->task->outputs[output].dtype);
+    for (int64_t first = 0, end; first < n; first = end) {
+        end = hone_min_i64(first + PART_ELEMENTS, n);
+        if (memcmp((const char *)compare->outputs[output] + first * bytes,
+                   (const char *)reference + first * bytes, (size_t)((end - first) * bytes)) != 0)
+            compare_part(compare, output, reference, first, end, suspects);
+    }
+    compare->stats[output].n_other += n;
+}
+
+double hone_root_mean_square(enum hone_dtype dtype, const void *values, int64_t n)
+{
+    double squares = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double v = value_at(dtype, values, i);
+        squares += isfinite(v) ? v * v : 0;
+    }
+    return sqrt(squares / (double)hone_max_i64(n, 1));
 }
 
 int64_t hone_compare_item(int64_t n_elements, int64_t n_items, int64_t element)

@@ -72,6 +72,9 @@ struct hone_suspects {
     size_t n;
     struct hone_suspect v[HONE_SUSPECTS];
 };
+/* Of n elements, without those that are not finite. For an answer that is held to another arm's it
+ * stands for the oracle's scale, as for iterated tasks (task.h). */
+double hone_root_mean_square(enum hone_dtype dtype, const void *values, int64_t n);
 /* Compares every element of one output with another array of the output's type (a certified
  * reference), with twice the tolerance because both sides round, and with the largest scale that
  * the oracle gave. Call after hone_compare_add. What is off is suspect: where content is uneven
