@@ -30,10 +30,20 @@ static char *add_option(const struct hone_coder_input *in, const char *option,
                             hone_coder_source(in));
 }
 
+/* Without a number of that kind the option does nothing. */
+static bool has_floats(const char *source)
+{
+    static const char *const words[] = {"float", "double", "_Float16", "__bf16"};
+    for (size_t i = 0; i < HONE_COUNTOF(words); i++)
+        if (hone_has_word(source, words[i]))
+            return true;
+    return false;
+}
+
 static size_t fast_math_sites(const struct hone_coder_input *in, struct hone_coder_site *ret,
                               size_t max)
 {
-    if (hone_rounds_as_written(in))
+    if (hone_rounds_as_written(in) || !has_floats(in->tree->source))
         return 0;
     return site_of(in, "fast-math", "reassociation and the vector math library become legal", ret,
                    max);

@@ -590,6 +590,9 @@ START_TEST(fast_math_is_the_option)
     struct hone_coder_site sites[HONE_CODER_MAX_SITES];
     const struct hone_rewrite *rewrite = hone_rewrite_find("fast_math");
     const char *made = NULL;
+    ck_assert_int_eq(
+        hone_coder_read(parser, "cpu", "void k(int *y) { y[0]++; }", "k", pool, &in, &err), 0);
+    ck_assert_uint_eq(hone_coder_sites(rewrite, &in, sites), 0); /* nothing of floats */
     ck_assert_int_eq(hone_coder_read(parser, "cpu", source, "scaled", pool, &in, &err), 0);
     ck_assert_uint_eq(hone_coder_sites(rewrite, &in, sites), 1);
     ck_assert_int_eq(hone_coder_apply(parser, rewrite, &in, sites, &made, &err), 0);
