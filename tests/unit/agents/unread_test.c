@@ -40,8 +40,8 @@ static const struct {
     {"for (long i = 0; i < M; i++) {" MANY16(MANY4("C[i] = 1;"))
          MANY16(MANY4("C[i] = 2;")) "C[i] = 3; }",
      "loop i at line 4: too many memory accesses to compare (many_accesses)"},
-    {"for (long i = 0; i < M; i++) *(i > 3 ? C : C + 1) = A[i];",
-     "a pointer is written through whose array is not known, at *(i > 3 ? C : C + 1) "
+    {"for (long i = 0; i < M; i++) *(A[i] > 3 ? C : C + 1) = A[i];",
+     "a pointer is written through whose array is not known, at *(A[i] > 3 ? C : C + 1) "
      "(unknown_array)"},
     {"for (long i = 0; i < M; i++) C[i % 7] = A[i];",
      "loop i at line 4: a subscript is no sum of products of names, at C[i % 7] (not_affine)"},
