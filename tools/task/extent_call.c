@@ -280,10 +280,22 @@ static bool has_sign(const struct hone_extent_scope *s, size_t i, const char *si
     return hone_extent_is(s, i, one) && (sign[1] == '\0' || hone_extent_is(s, i + 1, sign + 1));
 }
 
+/* A number less a size comes below 0 for most sizes, and says nothing of shapes. */
+static bool is_falling(const struct hone_poly *v)
+{
+    bool has_less = false, has_more = false;
+    for (size_t i = 0; i < v->n; i++) {
+        has_less = has_less || (v->terms[i].degree > 0 && v->terms[i].factor < 0);
+        has_more = has_more || (v->terms[i].degree > 0 && v->terms[i].factor > 0);
+    }
+    return has_less && !has_more;
+}
+
 /* Takes v as a bound where what is known says less, or cannot be compared with it. */
 static void take_high(struct hone_extent_values *e, const struct hone_poly *v)
 {
-    if (!e->hi.is_known || hone_poly_covers(&e->hi, v) || !hone_poly_covers(v, &e->hi))
+    if (!is_falling(v) &&
+        (!e->hi.is_known || hone_poly_covers(&e->hi, v) || !hone_poly_covers(v, &e->hi)))
         e->hi = *v;
 }
 

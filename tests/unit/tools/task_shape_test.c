@@ -100,8 +100,11 @@ static const struct {
     {"void off(const float *s, float *d, int n, int m) { for (int i = 0; i < n; i++) if (i - m - 2 "
      "< 3) d[i] = s[i]; }",
      "s[5 + m] | d[5 + m]"},
+    {"void sums(const float *s, float *d, int n, int m) { for (int i = 0; i < n; i++) if (i + m - "
+     "2 < 30) d[i] = s[i]; }",
+     "s[n] | d[n]"},
     {"void anew(const float *s, float *d, int n, int m) { for (int i = 0; i < n; i++) { int k = i; "
-     "if (k >= m) continue; k = i + 5; d[k] = s[i]; } }",
+     "if (k >= 3) continue; k = i + 5; d[k] = s[i]; } }",
      "s[n] | d[n + 5]"},
     {"void again(const float *s, float *d, int n, int m) { int i = 0; if (i >= m) return; while (i "
      "< n) { d[i] = s[i]; i++; } }",
