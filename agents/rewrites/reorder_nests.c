@@ -123,8 +123,13 @@ static char *put(const struct hone_coder_input *in, const struct hone_coder_site
     struct hone_c_edits e;
     hone_c_edits_init(&e, in->tree);
     hone_c_replace(&e, in->nest.function->begin, in->nest.function->begin, result->before);
-    if (writes_integers(in)) /* for helpers too: gcc inlines none that is built otherwise */
-        hone_c_replace(&e, 0, 0, "#pragma GCC optimize(\"wrapv\")\n");
+    /* for helpers too: gcc inlines none that is built otherwise */
+    const char *wrap = writes_integers(in) ? "#pragma GCC optimize(\"wrapv\")\n" : "";
+    bool has_types = strstr(in->tree->source, "stdint.h") || strstr(in->tree->source, "inttypes.h");
+    if (*wrap || !has_types)
+        hone_c_replace(
+            &e, 0, 0,
+            hone_pool_printf(in->pool, "%s%s", wrap, has_types ? "" : "#include <stdint.h>\n"));
     hone_c_replace(&e, all->runs[i].begin, all->runs[i].end, result->text);
     return hone_finish_edits(&e);
 }

@@ -58,6 +58,15 @@ static void add_restrict(struct hone_c_edits *e, const struct hone_coder_input *
             hone_c_replace(e, p->name_at, p->name_at, "restrict ");
 }
 
+/* A pragma is a line of its own. */
+static bool begins_line(const struct hone_coder_input *in, const struct hone_c_loop *l)
+{
+    uint32_t at = l->node->begin;
+    while (at > 0 && strchr(" \t", in->tree->source[at - 1]))
+        at--;
+    return at == 0 || in->tree->source[at - 1] == '\n';
+}
+
 static char *apply(const struct hone_coder_input *in, const struct hone_coder_site *site,
                    struct hone_err *err)
 {
@@ -71,10 +80,11 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
         const struct hone_c_loop *l = &in->nest.loops[i];
         if (!is_simd_loop(in, l))
             continue;
-        const char *kind =
-            l->has_parallel ? ""
-                            : hone_pool_printf(in->pool, "#pragma omp simd%s\n%s", clauses(in, l),
-                                               hone_c_indent(in->tree, l->node->begin));
+        const char *kind = l->has_parallel
+                               ? ""
+                               : hone_pool_printf(in->pool, "%s#pragma omp simd%s\n%s",
+                                                  begins_line(in, l) ? "" : "\n", clauses(in, l),
+                                                  hone_c_indent(in->tree, l->node->begin));
         hone_c_replace(&e, l->node->begin, l->node->begin, kind);
     }
     return hone_finish_edits(&e);

@@ -107,13 +107,36 @@ static bool is_steady(const struct split *s, const struct hone_c_node *decl)
     return !hone_c_writes(function, decl);
 }
 
+/* Does the declaration's name mean another one at the place, declared in a block between? */
+static bool is_hidden(const struct split *s, const struct hone_c_node *decl,
+                      const struct hone_c_node *place)
+{
+    const struct hone_c_node *f = s->in->nest.function;
+    for (const struct hone_c_node *n = f; n; n = hone_c_walk(f, n))
+        if (n->kind == HONE_C_VAR && n->begin > decl->begin && n->begin < place->begin &&
+            strcmp(n->name, decl->name) == 0 && hone_c_contains(n->parent->parent, place))
+            return true;
+    return false;
+}
+
+/* Do the sum's names mean at the place what they mean in it? */
+static bool is_visible(const struct split *s, const struct hone_c_poly *p,
+                       const struct hone_c_node *place)
+{
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t f = 0; f < p->terms[i].n_factors; f++)
+            if (p->terms[i].factors[f].decl && is_hidden(s, p->terms[i].factors[f].decl, place))
+                return false;
+    return true;
+}
+
 static bool is_invariant(const struct split *s, const struct hone_c_poly *p)
 {
     for (size_t i = 0; i < p->n; i++)
         for (size_t f = 0; f < p->terms[i].n_factors; f++)
             if (p->terms[i].factors[f].decl && !is_steady(s, p->terms[i].factors[f].decl))
                 return false;
-    return p->is_known;
+    return p->is_known && is_visible(s, p, s->loop->node);
 }
 
 /* The loop inside of s->loop, around the node, that counts with the name; NULL: none. */
@@ -179,10 +202,8 @@ static bool has_unsigned(const struct hone_c_node *top, int depth)
 {
     for (const struct hone_c_node *n = top; n; n = hone_c_walk(top, n)) {
         const struct hone_c_node *d = n->kind == HONE_C_REF ? n->decl : NULL;
-        if ((n->kind == HONE_C_CAST && strstr(n->type, "unsigned")) ||
-            (d && strstr(d->type, "unsigned")) ||
-            (d && d->kind == HONE_C_VAR && d->last && depth < MAX_DEPTH &&
-             has_unsigned(d->last, depth + 1)))
+        if (strstr(n->type, "unsigned") || (d && d->kind == HONE_C_VAR && d->last &&
+                                            depth < MAX_DEPTH && has_unsigned(d->last, depth + 1)))
             return true;
     }
     return false;
@@ -230,12 +251,16 @@ static const struct {
 
 /* In unsigned arithmetic nothing may be below 0: x + 1, and a number or, at the end, what the bound
  * is made of. */
-static bool may_be_unsigned(const struct hone_c_poly *own, const struct hone_c_poly *other,
-                            bool is_end)
+static bool may_be_unsigned(const struct split *s, const struct hone_c_poly *own,
+                            const struct hone_c_poly *other, bool is_end)
 {
+    struct hone_c_poly lower = hone_c_poly_of(s->in->nest.function, s->loop->lower);
     int64_t value;
-    return is_number(own, &value) && value >= 0 &&
-           (is_end || (is_number(other, &value) && value >= 0));
+    if (!is_number(own, &value) || value < 0)
+        return false;
+    return is_end
+               ? strstr(s->loop->var->type, "unsigned") || (is_number(&lower, &value) && value >= 0)
+               : is_number(other, &value) && value >= 0;
 }
 
 static bool read_comparison(struct split *s, const struct hone_c_node *node, struct question *ret)
@@ -265,7 +290,7 @@ static bool read_comparison(struct split *s, const struct hone_c_node *node, str
     bool is_end = is_near_end(s, &r.least);
     if (!is_end && !is_near_start(s, &r.most))
         return false;
-    if (has_unsigned(node, 0) && !may_be_unsigned(&own, &other, is_end))
+    if (has_unsigned(node, 0) && !may_be_unsigned(s, &own, &other, is_end))
         return false;
     struct hone_c_poly first = plus(&r.most, comparisons[row].first),
                        end = plus(&r.least, comparisons[row].end);
@@ -291,16 +316,29 @@ static bool read_wrap(struct split *s, const struct hone_c_node *node, struct qu
         sum = less;
     struct hone_c_poly rest = sum;
     struct range r;
-    if (!take_name(&rest, s->loop->var) || !range_of(s, node, &rest, &r))
+    if (!take_name(&rest, s->loop->var) || !range_of(s, node, &rest, &r) ||
+        !is_visible(s, &sum, node))
         return false;
     struct hone_c_poly zero = number(0), first = hone_c_poly_sum(&zero, &r.least, -1),
                        end = hone_c_poly_sum(&w, &r.most, -1);
-    *ret =
-        (struct question){.node = node,
-                          .answer = hone_pool_printf(s->in->pool, "(%s)", text_of(s->in, &sum, "")),
-                          .first = text_of(s->in, &first, "(long)"),
-                          .end = text_of(s->in, &end, "(long)")};
+    const char *answer = hone_pool_printf(s->in->pool, "(%s)", text_of(s->in, &sum, ""));
+    if (strcmp(node->type, "int") != 0) /* a wider w makes it wider */
+        answer = hone_pool_printf(s->in->pool, "((%s)%s)", node->type, answer);
+    *ret = (struct question){.node = node,
+                             .answer = answer,
+                             .first = text_of(s->in, &first, "(long)"),
+                             .end = text_of(s->in, &end, "(long)")};
     return true;
+}
+
+/* Labels may not stand in a function twice. */
+static bool is_label(const struct hone_c_node *n, const char *text)
+{
+    size_t len = 0;
+    while (hone_is_word_char(text[len]))
+        len++;
+    return n->kind == HONE_C_OTHER && len > 0 && strncmp(text, "default", 7) != 0 &&
+           text[len + strspn(text + len, " ")] == ':';
 }
 
 /* Does a jump leave the loop for what stands behind it, or go to a label? */
@@ -308,6 +346,8 @@ static bool has_jump(const struct hone_coder_input *in, const struct hone_c_loop
 {
     for (const struct hone_c_node *n = l->node; n; n = hone_c_walk(l->node, n)) {
         const char *text = in->tree->source + n->begin;
+        if (is_label(n, text))
+            return true;
         if (n->kind != HONE_C_JUMP || strncmp(text, "return", 6) == 0 ||
             strncmp(text, "continue", 8) == 0)
             continue;
@@ -320,6 +360,17 @@ static bool has_jump(const struct hone_coder_input *in, const struct hone_c_loop
     return false;
 }
 
+/* May something else set what the loop runs to: a call, or a store through a pointer? */
+static bool is_bound_open(const struct hone_coder_input *in, const struct hone_c_loop *l)
+{
+    for (const struct hone_c_node *n = l->upper; n; n = hone_c_walk(l->upper, n))
+        if (n->kind == HONE_C_MEMBER || (n->kind == HONE_C_UNARY && strcmp(n->op, "*") == 0) ||
+            (n->kind == HONE_C_REF && n->decl && n->decl->kind == HONE_C_VAR &&
+             !hone_c_contains(in->nest.function, n->decl) && strncmp(n->type, "const ", 6) != 0))
+            return true;
+    return false;
+}
+
 static void read_split(const struct hone_coder_input *in, const struct hone_c_loop *l,
                        struct split *s)
 {
@@ -329,7 +380,7 @@ static void read_split(const struct hone_coder_input *in, const struct hone_c_lo
     if (!l->is_canonical || strstr(l->var->type, "char") || strstr(l->var->type, "short") ||
         hone_has_word(hone_c_text(in->tree, l->node), "static") || !l->is_unit_step ||
         !l->declares_var || l->is_fallback || l->has_parallel || l->has_simd ||
-        l->node->end - l->node->begin > MAX_BODY || has_jump(in, l))
+        l->node->end - l->node->begin > MAX_BODY || has_jump(in, l) || is_bound_open(in, l))
         return;
     lower = hone_c_poly_of(in->nest.function, l->lower);
     upper = hone_c_poly_of(in->nest.function, l->upper);

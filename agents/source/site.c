@@ -336,7 +336,7 @@ const char *hone_type_text(const struct hone_coder_input *in, const struct hone_
     for (size_t i = 0; i < len; i++)
         if (!hone_is_word_char(text[i]) && text[i] != ' ')
             len = 0;
-    if (len == 0 || strncmp(text, "const ", 6) == 0)
+    if (len == 0 || strncmp(text, "const ", 6) == 0 || strncmp(text, "register ", 9) == 0)
         return var->type;
     return hone_pool_strndup(in->pool, text, len);
 }

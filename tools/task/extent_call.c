@@ -280,10 +280,22 @@ static bool has_sign(const struct hone_extent_scope *s, size_t i, const char *si
     return hone_extent_is(s, i, one) && (sign[1] == '\0' || hone_extent_is(s, i + 1, sign + 1));
 }
 
+/* A number less a size comes below 0 for most sizes, and says nothing of shapes. */
+static bool is_falling(const struct hone_poly *v)
+{
+    bool has_less = false, has_more = false;
+    for (size_t i = 0; i < v->n; i++) {
+        has_less = has_less || (v->terms[i].degree > 0 && v->terms[i].factor < 0);
+        has_more = has_more || (v->terms[i].degree > 0 && v->terms[i].factor > 0);
+    }
+    return has_less && !has_more;
+}
+
 /* Takes v as a bound where what is known says less, or cannot be compared with it. */
 static void take_high(struct hone_extent_values *e, const struct hone_poly *v)
 {
-    if (!e->hi.is_known || hone_poly_covers(&e->hi, v) || !hone_poly_covers(v, &e->hi))
+    if (!is_falling(v) &&
+        (!e->hi.is_known || hone_poly_covers(&e->hi, v) || !hone_poly_covers(v, &e->hi)))
         e->hi = *v;
 }
 
@@ -326,14 +338,14 @@ static void compare(const struct hone_extent_scope *s, size_t name, size_t first
             size_t right = i + strlen(relations[r].sign);
             struct hone_extent_values v = hone_extent_evaluate(s, right, end, right);
             if (i > first + 1) { /* name + E: what is added goes to the other side */
-                bool is_less = hone_extent_is(s, first + 1, "-");
                 struct hone_extent_values by = {.lo = {.is_known = false}};
-                if (hone_extent_is_sign(s, first + 1))
-                    by = hone_extent_evaluate(s, first + 2, i, first);
+                if (hone_extent_is_sign(s, first + 1)) /* with its sign: name - m - 2 */
+                    by = hone_extent_evaluate(s, first + 1 + hone_extent_is(s, first + 1, "+"), i,
+                                              first);
                 if (!by.hi.is_known || !hone_poly_equal(&by.lo, &by.hi))
                     return;
-                v.lo = hone_poly_add(&v.lo, &by.hi, is_less ? 1 : -1);
-                v.hi = hone_poly_add(&v.hi, &by.hi, is_less ? 1 : -1);
+                v.lo = hone_poly_add(&v.lo, &by.hi, -1);
+                v.hi = hone_poly_add(&v.hi, &by.hi, -1);
             }
             if (v.hi.is_known && hone_poly_equal(&v.lo, &v.hi))
                 apply(e, is_negated ? relations[r].negated : relations[r].relation, &v.hi);
@@ -380,15 +392,64 @@ static bool leaves(const struct hone_extent_scope *s, size_t first, size_t end)
     return false;
 }
 
+/* Does a label stand at token i, to which others jump? */
+static bool is_label(const struct hone_extent_scope *s, size_t i)
+{
+    return hone_extent_is(s, i, "case") || hone_extent_is(s, i, "default") ||
+           (strchr(";{}", *hone_extent_at(s, i - 1)->at) && hone_c_is_word(hone_extent_at(s, i)) &&
+            hone_extent_is(s, i + 1, ":"));
+}
+
 /* Is each way to token `pos` one past token i, which begins a statement? */
 static bool is_before(const struct hone_extent_scope *s, size_t i, size_t pos)
 {
     if (!strchr(";{}", *hone_extent_at(s, i - 1)->at))
         return false;
     int depth = 0;
-    for (; i < pos && depth >= 0; i++)
+    bool has_label = false;
+    for (; i < pos && depth >= 0; i++) {
         depth += hone_extent_is(s, i, "{") - hone_extent_is(s, i, "}");
-    return depth >= 0;
+        has_label = has_label || is_label(s, i);
+    }
+    return depth >= 0 && !has_label;
+}
+
+/* Is the name at token i set there, or one like it declared? */
+static bool is_set(const struct hone_extent_scope *s, size_t i)
+{
+    bool is_twice = hone_extent_at(s, i + 1)->len == 1 && hone_extent_is(s, i + 2, "=");
+    for (size_t side = 0; side < 2; side++)
+        for (const char *sign = "+-"; *sign; sign++) {
+            const char text[2] = {*sign, '\0'};
+            size_t at = side ? i + 1 : i - 2;
+            if (hone_extent_is(s, at, text) && hone_extent_is(s, at + 1, text))
+                return true;
+        }
+    return (hone_extent_is(s, i + 1, "=") && !is_twice) ||
+           (is_twice && strchr("+-*/%&|^", *hone_extent_at(s, i + 1)->at)) ||
+           (hone_extent_is(s, i + 3, "=") &&
+            (has_sign(s, i + 1, "<<") || has_sign(s, i + 1, ">>"))) ||
+           (hone_extent_is(s, i - 1, "&") && !hone_extent_is(s, i - 2, "&")) ||
+           hone_extent_is_type(hone_extent_at(s, i - 1));
+}
+
+/* Has the name another value at token `pos` than at token `from`: is it set between them, or in a
+ * loop that begins there and goes on around `pos`? */
+static bool is_other(const struct hone_extent_scope *s, size_t name, size_t from, size_t pos)
+{
+    size_t end = pos;
+    for (size_t i = from; i < end; i++) {
+        size_t last = i;
+        if (hone_extent_is(s, i, "for") || hone_extent_is(s, i, "while"))
+            last = hone_extent_statement_end(s, hone_c_closing(&s->x->t, i + 1) + 1);
+        else if (hone_extent_is(s, i, "do"))
+            last = hone_extent_statement_end(s, i + 1);
+        if (last >= pos && last > end)
+            end = last;
+        if (hone_extent_same(hone_extent_at(s, i), hone_extent_at(s, name)) && is_set(s, i))
+            return true;
+    }
+    return false;
 }
 
 void hone_extent_narrow(const struct hone_extent_scope *s, size_t name, size_t pos,
@@ -398,9 +459,10 @@ void hone_extent_narrow(const struct hone_extent_scope *s, size_t name, size_t p
         if (!hone_extent_is(s, i, "if") || !hone_extent_is(s, i + 1, "("))
             continue;
         size_t body = hone_c_closing(&s->x->t, i + 1) + 1, end = hone_extent_statement_end(s, body);
-        if (pos >= body && pos <= end)
-            read_condition(s, name, i + 1, false, e);
-        else if (end < pos && is_before(s, i, pos) && leaves(s, body, end))
-            read_condition(s, name, i + 1, true, e);
+        bool is_under = pos >= body && pos <= end;
+        if (!is_under && !(end < pos && is_before(s, i, pos) && leaves(s, body, end)))
+            continue;
+        if (!is_other(s, name, is_under ? body : end + 1, pos))
+            read_condition(s, name, i + 1, !is_under, e);
     }
 }

@@ -41,8 +41,7 @@ static const char conv_text[] =
     "    for (int64_t r = 0; r < H - 2; r++)\n"
     "        for (int64_t c = 0; c < W - 2; c++) {\n"
     "            float acc = 0.5f;\n"
-    "            for (int64_t i = 0; i < 3; i++)\n"
-    "                for (int64_t j = 0; j < 3; j++)\n"
+    "            for (int64_t i = 0; i < 3; i++) for (int64_t j = 0; j < 3; j++)\n"
     "                    acc += x[(r + i) * W + c + j] * w[i * 3 + j];\n"
     "            y[r * W + c] = acc > 0 ? acc : 0.1f * acc;\n"
     "        }\n"
@@ -700,6 +699,11 @@ START_TEST(borders_are_split)
         {"for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) y[i] += i == k;", false},
         {"for (int i = 0; i < n; i++) y[i] = x[i] < m;", false},
         {"for (int i = 0; i < 8; i++) y[i] = i == 2;", false},
+        {"struct { int n; } *p = (void *)y; for (int i = 0; i < p->n; i++) y[i] = i < 2; for (int "
+         "i = -3; i < n; i++) y[i] = i + 1 < (unsigned)n; for (int i = 0; i < n; i++) y[i] = i - 1 "
+         "< n - 1u; int k = n; { int n = m; for (int i = 0; i < k; i++) y[i] = i < k - 1; } for "
+         "(int i = 0; i < n; i++) { int t = i + m; { int m = 9; y[i] = (t + n) % n + m; } l:; }",
+         false},
         {"for (int i = 0; i < n; i++) { static int t; y[i] = i > 0 ? ++t : 1; }", false},
     };
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();

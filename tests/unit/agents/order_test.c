@@ -184,8 +184,8 @@ START_TEST(rows_stay_near_for_one_thread)
         HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
         struct hone_coder_input in;
         struct hone_coder_site sites[HONE_CODER_MAX_SITES];
-        const char *source = hone_pool_printf(
-            pool, "#include <stdint.h>\nvoid k(double *A, long N)\n{\n%s}\n", rows[i].body);
+        const char *source = hone_pool_printf(pool, "%svoid k(double *A, long N)\n{\n%s}\n",
+                                              i % 2 ? "#include <stdint.h>\n" : "", rows[i].body);
         const struct hone_rewrite *rewrite = hone_rewrite_find("reorder_nests");
         const char *text = NULL;
         struct hone_err err = HONE_ERR_INIT;

@@ -95,7 +95,26 @@ static const struct {
     {"void inner(const float *s, float *d, int w, int r) { for (int x = 0; x < w; x++) { d[x] = 0; "
      "if (x - r >= 0 && x + r < w) d[x] = s[x - r] + s[x + r]; } }",
      "s[w] | d[w]"},
-    /* not by a condition of another one, by one of two, or by one that is over */
+    /* not by a condition of another one, by one of two, or by one that is over,
+     * by one of what the name was before, or by one that a label jumps over */
+    {"void off(const float *s, float *d, int n, int m) { for (int i = 0; i < n; i++) if (i - m - 2 "
+     "< 3) d[i] = s[i]; }",
+     "s[5 + m] | d[5 + m]"},
+    {"void sums(const float *s, float *d, int n, int m) { for (int i = 0; i < n; i++) if (i + m - "
+     "2 < 30) d[i] = s[i]; }",
+     "s[n] | d[n]"},
+    {"void anew(const float *s, float *d, int n, int m) { for (int i = 0; i < n; i++) { int k = i; "
+     "if (k >= 3) continue; k = i + 5; d[k] = s[i]; } }",
+     "s[n] | d[n + 5]"},
+    {"void again(const float *s, float *d, int n, int m) { int i = 0; if (i >= m) return; while (i "
+     "< n) { d[i] = s[i]; i++; } }",
+     "s[n] | d[n]"},
+    {"void inside(const float *s, float *d, int n, int m) { for (int i = 0; i < n; i++) if (i < m) "
+     "for (int i = 0; i < n; i++) d[i] = s[i]; }",
+     "s[n] | d[n]"},
+    {"void cases(const float *s, float *d, int n, int m) { for (int i = 0; i < n; i++) { switch "
+     "(m) { case 1: d[0] = 1; if (i > 3) break; case 2: d[i] = s[i]; } } }",
+     "s[n] | d[n]"},
     {"void two(const float *s, float *d, int w, int h) { for (int y = 0; y < h; y++) for (int x = "
      "0; x < w; x++) { if (y > 3) if (x == w - 1) continue; if (x == w - 1 && y == 1) continue; { "
      "if (y) continue; } d[y * w + x] = s[y * (w + 1) + x + 1]; } }",
