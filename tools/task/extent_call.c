@@ -332,7 +332,7 @@ static void compare(const struct hone_extent_scope *s, size_t name, size_t first
             i = hone_c_closing(&s->x->t, i);
             continue;
         }
-        for (size_t r = 0; r < sizeof(relations) / sizeof(*relations); r++) {
+        for (size_t r = 0; r < HONE_COUNTOF(relations); r++) {
             if (!has_sign(s, i, relations[r].sign))
                 continue;
             size_t right = i + strlen(relations[r].sign);
@@ -386,7 +386,7 @@ static bool leaves(const struct hone_extent_scope *s, size_t first, size_t end)
             last = first;
         first = last;
     }
-    for (size_t w = 0; w < sizeof(words) / sizeof(*words); w++)
+    for (size_t w = 0; w < HONE_COUNTOF(words); w++)
         if (hone_extent_is(s, first, words[w]))
             return true;
     return false;

@@ -418,12 +418,6 @@ struct part { /* of a tensor, for one thread */
     int64_t from, to;
 };
 
-static bool is_drawn_whole(enum hone_distribution kind)
-{
-    return kind == HONE_DIST_NORMAL || kind == HONE_DIST_UNIFORM || kind == HONE_DIST_LARGE ||
-           kind == HONE_DIST_HUGE || kind == HONE_DIST_WIDE;
-}
-
 static void *fill_part(void *arg)
 {
     const struct part *p = arg;
@@ -440,7 +434,7 @@ static void *fill_part(void *arg)
         return NULL;
     }
     if ((p->dtype == HONE_DTYPE_U8 || p->dtype == HONE_DTYPE_I8) && p->shape->unit == 0 &&
-        is_drawn_whole(p->shape->kind)) {
+        hone_shape_is_whole(p->shape, p->shape->kind)) {
         fill_bytes(p->shape, p->from, p->to, p->dst);
         return NULL;
     }

@@ -577,17 +577,29 @@ HONE_SHAPE_FN int hone_shape_keeps(long long kind) /* no unit makes other number
            kind == HONE_DIST_EXTREME;
 }
 
-/* An element of an integer type: its whole range where the kind is large, and in the plain kinds as
- * well for types that have few numbers and where the role asks for any bits. */
+/* Few numbers, or any bits are asked for. */
+HONE_SHAPE_FN int hone_shape_is_byte(const struct hone_shape *s)
+{
+    return s->high - s->low + 1 <= 256 || s->is_bits;
+}
+
+/* Is an integer drawn from its type's whole range: where the kind is large, and in the plain kinds as
+ * well for types that have few numbers and where the role asks for any bits? */
+HONE_SHAPE_FN int hone_shape_is_whole(const struct hone_shape *s, long long kind)
+{
+    int is_plain = kind == HONE_DIST_NORMAL || kind == HONE_DIST_UNIFORM || kind == HONE_DIST_LARGE;
+    return kind == HONE_DIST_HUGE || kind == HONE_DIST_WIDE || (hone_shape_is_byte(s) && is_plain);
+}
+
+/* An element of an integer type. */
 HONE_SHAPE_FN double hone_shape_integer(const struct hone_shape *s, long long kind, long long i)
 {
     double range = s->high - s->low + 1;
     kind = kind == HONE_DIST_SCALES ? HONE_DIST_NORMAL : kind; /* there is one scale */
-    int is_byte = range <= 256 || s->is_bits;
-    int is_plain = kind == HONE_DIST_NORMAL || kind == HONE_DIST_UNIFORM || kind == HONE_DIST_LARGE;
-    int is_whole = kind == HONE_DIST_HUGE || kind == HONE_DIST_WIDE || (is_byte && is_plain);
-    double value = is_whole ? s->low + floor(range * hone_shape_unit(s, i, HONE_SALT_FIRST))
-                            : hone_shape_placed(s, kind, i);
+    int is_byte = hone_shape_is_byte(s);
+    double value = hone_shape_is_whole(s, kind)
+                       ? s->low + floor(range * hone_shape_unit(s, i, HONE_SALT_FIRST))
+                       : hone_shape_placed(s, kind, i);
     if (!is_byte && s->low == 0) /* unsigned: half of the numbers would be zeros */
         value = fabs(value);
     if (is_byte && kind == HONE_DIST_SORTED)
