@@ -32,6 +32,7 @@ static const struct {
     {"HONE_DATA", "Folder of the task packs and prompts. Default: share/hone beside hone."},
     {"HONE_LOG", "error, warn (default), info or debug: what goes to stderr."},
     {"HONE_TRACE", "File that gets a JSON line for each event inside hone."},
+    {"XDG_CACHE_HOME", "Holds hone's own GPU kernels, compiled. Default: ~/.cache."},
     {"XDG_CONFIG_HOME", "Holds hone/config.json. Default: ~/.config."},
     {"XDG_DATA_HOME", "Holds what hone learns across workspaces. Default: ~/.local/share."},
     {"XDG_RUNTIME_DIR", "Holds the lock of this machine's timings. Default: /tmp."},

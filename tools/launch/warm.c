@@ -92,10 +92,15 @@ static const char *visible_device(const char *d, struct hone_pool *pool)
 
 const char *const *hone_runner_env(const char *device, struct hone_pool *pool)
 {
-    const char **ret = hone_pool_alloc(pool, (MOST_PASSED + 2) * sizeof(*ret));
+    const char **ret = hone_pool_alloc(pool, (MOST_PASSED + 3) * sizeof(*ret));
     size_t n = 0;
     ret[n++] = "PATH=/usr/bin:/bin";
     ret[n++] = "LANG=C";
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache != NULL && cache[0] == '/')
+        ret[n++] = hone_pool_printf(pool, "XDG_CACHE_HOME=%s", cache);
+    else if (home != NULL && home[0] == '/')
+        ret[n++] = hone_pool_printf(pool, "XDG_CACHE_HOME=%s/.cache", home);
     for (char **own = environ; *own != NULL; own++)
         for (size_t i = 0; i < HONE_COUNTOF(passed_variables) && n < MOST_PASSED; i++)
             if (strncmp(*own, passed_variables[i], strlen(passed_variables[i])) == 0 &&

@@ -4,6 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "tools/runner/build/blob_cache.h"
@@ -92,5 +93,25 @@ START_TEST(damage_counts_as_absent)
 }
 END_TEST
 
+/* What lies in a shared folder runs in the judge. */
+START_TEST(a_shared_folder_is_ours_alone)
+{
+    char dir[] = "/tmp/hone-objects-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    HONE_AUTOFREE char *made = hone_sprintf("%s/cache/hone/objects", dir);
+    HONE_AUTOFREE char *link = hone_sprintf("%s/file", dir);
+    ck_assert(hone_blob_folder_make(made));
+    ck_assert(hone_blob_folder_make(made)); /* it is there already */
+    ck_assert(!hone_blob_folder_make("cache/hone"));
+    ck_assert(!hone_blob_folder_make(""));
+    ck_assert_int_eq(chmod(made, 0777), 0);
+    ck_assert(!hone_blob_folder_make(made));
+    ck_assert_int_eq(hone_file_write(link, "x", 1, 0644, false, NULL), 0);
+    HONE_AUTOFREE char *below = hone_sprintf("%s/objects", link);
+    ck_assert(!hone_blob_folder_make(below)); /* below a file */
+    ck_assert_int_eq(hone_remove_tree(dir, NULL), 0);
+}
+END_TEST
+
 UNIT_MAIN("build_cache", the_oldest_go, one_that_is_larger_than_a_folder_stays,
-          damage_counts_as_absent)
+          damage_counts_as_absent, a_shared_folder_is_ours_alone)

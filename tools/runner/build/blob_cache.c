@@ -21,6 +21,13 @@ static char *path_of(const char *dir, const char *key, const char *suffix)
     return hone_sprintf("%s/%.2s/%s%s", dir, key, key, suffix);
 }
 
+bool hone_blob_folder_make(const char *dir)
+{
+    struct stat info;
+    return dir[0] == '/' && hone_mkdirs(dir, 0700, NULL) == 0 && stat(dir, &info) == 0 &&
+           info.st_uid == geteuid() && (info.st_mode & 022) == 0;
+}
+
 bool hone_blob_get(const char *dir, const char *key, const char *suffix, struct hone_pool *pool,
                    struct hone_blob_part ret[HONE_BLOB_PARTS])
 {

@@ -17,6 +17,9 @@ struct hone_blob_part {
     size_t len;
 };
 
+/* Makes a folder that workspaces share. False: no absolute path, not to be made, another user's, or
+ * one that others may write to: what lies there runs in the judge. */
+bool hone_blob_folder_make(const char *dir);
 /* suffix: ".cubin". dir NULL: always false. Parts live in the pool. */
 bool hone_blob_get(const char *dir, const char *key, const char *suffix, struct hone_pool *pool,
                    struct hone_blob_part ret[HONE_BLOB_PARTS]);

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/runner/build/blob_cache.h"
 #include "tools/runner/judge/blame.h"
 #include "tools/runner/jail/roles.h"
 #include "tools/runner/judge/stats.h"
@@ -437,15 +438,11 @@ static int refuse_job(const char *dir, const struct hone_err *why, struct hone_e
     return write_report(dir, &report, err);
 }
 
-/* One folder of compiled objects for all workspaces, where the user names one. What lies there runs in
- * the judge: the folder must be ours alone. */
+/* One folder of compiled objects for all workspaces, where the user names one. */
 static void take_objects(struct hone_job *job)
 {
     const char *dir = getenv("HONE_OBJECTS");
-    struct stat info;
-    if (dir != NULL && dir[0] == '/' && job->cache_dir != NULL &&
-        hone_mkdirs(dir, 0700, NULL) == 0 && stat(dir, &info) == 0 && info.st_uid == geteuid() &&
-        (info.st_mode & 022) == 0)
+    if (dir != NULL && job->cache_dir != NULL && hone_blob_folder_make(dir))
         job->cache_dir = dir;
 }
 

@@ -151,6 +151,7 @@ int64_t hone_gpu_held_to_have(struct hone_gpu_session *session)
 void hone_gpu_held_begin_job(struct hone_gpu_session *session, const char *task)
 {
     session->job_since = session->frame_since = ++session->clock;
+    session->host_pace.spent_ns = 0;
     snprintf(session->task, sizeof session->task, "%s", task);
 }
 

@@ -15,6 +15,7 @@
 #include "tools/runner/cuda/judge/gpu_arm.h"
 #include "tools/runner/cuda/judge/gpu_kernels_abi.h"
 #include "tools/runner/cuda/judge/gpu_pool.h"
+#include "tools/runner/cuda/judge/host_pace.h"
 #include "tools/runner/judge/target.h"
 
 /* ---- the judge's kernels (gpu_kernels.c) ---- */
@@ -76,6 +77,7 @@ struct hone_gpu_session {
     struct hone_gpu_oracle *oracles;
     struct hone_gpu_reference *references;
     int64_t reference_bytes;
+    struct hone_host_pace host_pace;
     uint64_t clock;                       /* of uses, for the caches */
     uint64_t job_since, frame_since;      /* on it: when job (0: none) and frame began */
     char task[HONE_LIMIT_NAME_BYTES + 1]; /* of the job */

@@ -31,9 +31,8 @@
 #define MAX_RECORDS      (2ll << 20)
 #define MEMORY_SHARE     0.125 /* of the device's, for answers */
 #define LEAST_MEMORY     (256ll << 20)
-#define HOST_FLOP_NS     1.5
 #define HOST_SCREEN_NS   (500 * HONE_NS_PER_MS)
-#define HOST_NS          (5 * HONE_NS_PER_S)
+#define HOST_NS          HONE_NS_PER_S
 #define HEAVY_ITEM       5e7 /* operations: seconds for one thread of a device */
 #define MAX_RECORD_BYTES ((int64_t)sizeof(struct hone_k_record) * MAX_RECORDS)
 
@@ -558,11 +557,12 @@ static int by_host(const struct question *q, const char *id, int64_t budget_ns,
     int64_t n_cores = judge->task->is_oracle_naive_double
                           ? 1
                           : hone_min_i64(judge->machine.n_cores, hone_max_i64(q->n_items, 1));
-    double cost = HOST_FLOP_NS * q->work / (double)hone_max_i64(n_cores, 1);
+    double cost = hone_host_pace_ns(&session->host_pace, judge->task->hash, q->work, n_cores);
     int64_t allowed = hone_judge_is_tier(judge, HONE_TIER_SCREEN) ? HOST_SCREEN_NS : HOST_NS;
     int64_t full_bytes = 2 * q->n_elements * (int64_t)sizeof(double);
     bool is_large = judge->task->is_oracle_torch && q->work > HONE_LIMIT_TORCH_ON_HOST;
-    if (cost > (double)hone_max_i64(allowed, budget_ns) || !is_asked(q, budget_ns) ||
+    if (!hone_host_pace_allows(&session->host_pace, cost, hone_max_i64(allowed, budget_ns)) ||
+        !is_asked(q, budget_ns) ||
         (is_large && full_bytes > (int64_t)(MEMORY_SHARE * (double)session->device.memory_bytes)))
         return 0;
     int code = hone_gpu_buffer_need(session, &session->records, MAX_RECORD_BYTES, err);
@@ -577,6 +577,7 @@ static int by_host(const struct question *q, const char *id, int64_t budget_ns,
         code = hone_gpu_host_ready(judge, q->workload, q->set, err);
     if (code < 0)
         return code;
+    int64_t start = hone_now_ns();
     struct upload up = {.q = q, .reference = *ret, .err = err};
     const struct hone_oracle_ask what = {.n = q->n_items,
                                          .n_steps = q->n_steps,
@@ -588,6 +589,8 @@ static int by_host(const struct question *q, const char *id, int64_t budget_ns,
     else
         code = hone_oracle_items(judge->oracle.arena, &what, err);
     (*ret)->is_full = (*ret)->has_scales = true;
+    if (!judge->task->is_oracle_torch) /* its first answer starts Python, its others are fast */
+        hone_host_pace_note(&session->host_pace, judge->task->hash, q->work, hone_now_ns() - start);
     if (judge->task->is_oracle_torch &&
         (code == HONE_E_LIMIT || (is_large && code == HONE_E_TARGET))) {
         free_reference(session, *ret);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the judge keeps on a device from job to job: driver, context, its own kernels, the compile
  * server, warm arenas, buffers, reference answers. Opening costs about half a second the first time
- * (context, NVRTC); everything after that is free. */
+ * (context), and some seconds the first time on a machine (our kernels are compiled); everything
+ * after that is free. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/runner/build/blob_cache.h"
 #include "tools/runner/cuda/judge/gpu_held.h"
 #include "tools/runner/cuda/compile/compile.h"
 #include "tools/runner/cuda/judge/gpu_judge.h"
@@ -176,6 +178,17 @@ int hone_gpu_flush(struct hone_gpu_session *session, struct hone_err *err)
     return hone_gpu_launch(session, HONE_GPU_KERNEL_FILL_NORMAL, fill.shape.n / 4, 1, &fill, err);
 }
 
+/* hone's own kernels are the same in every workspace and take seconds to compile: they are kept in
+ * the user's cache. */
+static const char *own_objects(struct hone_judge *judge)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *of_job = judge->job->cache_dir;
+    if (cache == NULL || of_job == NULL || getenv("HONE_OBJECTS") != NULL)
+        return of_job;
+    const char *dir = hone_pool_printf(judge->pool, "%s/hone/objects", cache);
+    return hone_blob_folder_make(dir) ? dir : of_job;
+}
+
 static int compile(struct hone_judge *judge, const char *text, const char *name,
                    const unsigned char **ret_cubin, size_t *ret_len, struct hone_err *err)
 {
@@ -185,7 +198,7 @@ static int compile(struct hone_judge *judge, const char *text, const char *name,
         .name = name,
         .text = text,
         .arch = hone_gpu_arch(session, judge->pool),
-        .cache_dir = judge->job->cache_dir,
+        .cache_dir = own_objects(judge),
         .rung = judge->job->jail,
         .allow_weak = judge->job->allow_weak_jail,
         .deadline_ns = hone_min_i64(hone_deadline_in_ms(COMPILE_MS), judge->deadline_ns)};
@@ -236,9 +249,11 @@ static int open_device(struct hone_judge *judge, struct hone_err *err)
 {
     struct hone_gpu_session *session = judge->session->gpu;
     const struct hone_cuda *cu = session->cu;
+    int64_t start = hone_now_ns();
     int code = hone_gpu_device_open(cu, 0, &session->device, err);
     if (code < 0)
         return code;
+    hone_judge_cost(judge, "device.driver", hone_now_ns() - start);
     session->is_open = true;
     void *host = NULL;
     code = hone_gpu_check(session, cu->StreamCreate(&session->stream, HONE_CU_STREAM_NON_BLOCKING),
@@ -252,8 +267,12 @@ static int open_device(struct hone_judge *judge, struct hone_err *err)
     if (code < 0)
         return code;
     session->results_host = host;
+    start = hone_now_ns();
     code = load_kernels(judge, err);
-    return code == 0 ? compile_stamp(judge, err) : code;
+    if (code == 0)
+        code = compile_stamp(judge, err);
+    hone_judge_cost(judge, "device.kernels", hone_now_ns() - start);
+    return code;
 }
 
 struct hone_gpu_session *hone_gpu_session_new(void)
