@@ -8,8 +8,11 @@
 
 /* Of decide and confirm on a CPU: sum 2.8, matmul 4.4, softmax 3 to 7 a size. */
 #define SCREENS_A_SIZE 4.0
-#define DRAWN_SIZES    3    /* that a confirmation adds */
-#define LEAST_SCREENS  24.0 /* of one: 19 to 23 s of a task of one size whose screens took 0.8 s */
+/* On an H200, one size: decides 1.5 to 5 screens, confirmations 5 to 16, but 8 s at least. */
+#define SCREENS_A_SIZE_DEVICE 2.0
+#define LEAST_DEVICE_MS       14000.0
+#define DRAWN_SIZES           3 /* that a confirmation adds */
+#define LEAST_SCREENS         24.0 /* of one: 19 to 23 s of a task of one size whose screens took 0.8 s */
 /* What a drawn size costs beside a public one. Confirmations of tasks of one size took 1.5 to 3.4
  * times the longer look, of three sizes 1.6 to 2.4 times. */
 #define SHARE_OF_DRAWN  0.6
@@ -30,7 +33,8 @@
 
 static double guess(const struct hone_pace *p, size_t n_drawn)
 {
-    return SCREENS_A_SIZE * (double)((p->n_sizes > 0 ? p->n_sizes : 1) + n_drawn);
+    double screens = p->is_device ? SCREENS_A_SIZE_DEVICE : SCREENS_A_SIZE;
+    return screens * (double)((p->n_sizes > 0 ? p->n_sizes : 1) + n_drawn);
 }
 
 /* What was seen, within reason. */
@@ -100,8 +104,10 @@ int64_t hone_pace_confirm_ms(const struct hone_pace *p)
 {
     double screens = p->confirm > 0 ? p->confirm
                      : p->look > 0  ? confirm_by_look(p, p->look)
+                     : p->is_device ? guess(p, DRAWN_SIZES)
                                     : fmax(guess(p, DRAWN_SIZES), LEAST_SCREENS);
-    return (int64_t)((double)p->usual_ms * screens);
+    double least_ms = p->is_device && p->confirm <= 0 && p->usual_ms > 0 ? LEAST_DEVICE_MS : 0;
+    return (int64_t)fmax((double)p->usual_ms * screens, least_ms);
 }
 
 int64_t hone_pace_least_confirm_ms(const struct hone_pace *p)

@@ -19,6 +19,7 @@
 
 struct hone_pace {
     size_t n_sizes;       /* public sizes of the task */
+    bool is_device;       /* screens there are mostly compilers' time, which looks do not repeat */
     int64_t screen_ms;    /* the longest screen of late; 0: none yet */
     int64_t usual_ms;     /* one of the shorter ones of late, by which looks are counted */
     double look, confirm; /* what the last one took, in screens; 0: none yet */

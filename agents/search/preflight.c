@@ -401,7 +401,9 @@ static int look_at_baseline(struct exam *x, struct hone_err *err)
     first = ms[0]; /* with the oracle's compile and the machine's first measurement */
     qsort(ms + 1, ROUNDS - 1, sizeof(ms[0]), by_size);
     x->ret->screen_ms = hone_max_i64(1, ms[1 + (ROUNDS - 1) / 2]);
-    x->pace = (struct hone_pace){.n_sizes = task->n_workloads, .usual_ms = x->ret->screen_ms};
+    x->pace = (struct hone_pace){.n_sizes = task->n_workloads,
+                                 .is_device = strcmp(task->target, "cuda") == 0,
+                                 .usual_ms = x->ret->screen_ms};
     ms[0] = first;
     tell_baseline(x, ms);
     return 0;

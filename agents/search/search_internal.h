@@ -62,7 +62,8 @@ struct hone_search {
     int64_t n_verdicts[HONE_VERDICT_INFRA + 1];
     int64_t waited_ms; /* for the timing lease */
     char waited_for[HONE_LIMIT_HOLDER_BYTES];
-    struct hone_pace pace;   /* how long evaluations of this task take here */
+    struct hone_pace pace;                /* how long evaluations of this task take here */
+    int64_t profiled_ms, last_profile_ms; /* what profiles took: all of this process, the last */
     const char *unconfirmed; /* why no confirmation began; NULL: none was due, or it did */
     bool is_resumed;
     enum hone_search_phase phase;

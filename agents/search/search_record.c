@@ -202,6 +202,7 @@ int hone_search_read_record(struct hone_search *s, bool *ret_is_known, struct ho
     char key[HONE_HASH_TEXT_BYTES];
     make_key(s, key);
     s->pace.n_sizes = s->task->n_workloads;
+    s->pace.is_device = strcmp(s->target, "cuda") == 0;
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct replay replay = {.s = s, .key = key, .pool = pool}, *p = &replay;
     struct hone_err cause = HONE_ERR_INIT;

@@ -21,6 +21,7 @@
 #define ROOT_TRIES         3
 #define IN_A_ROW           5   /* failures of the machine, and the search ends */
 #define PROFILE_AHEAD_LOG2 0.1 /* a new best this far ahead is worth a profile */
+#define PROFILE_SHARE      8   /* all profiles but the first: at most this part of the wall cap */
 
 /* ---- evaluation ---- */
 
@@ -238,13 +239,16 @@ static void own_fault(struct hone_search_outcome *o)
     o->is_right = false;
 }
 
-/* What the first screens measure for all: the machine's limits, answers to check against. */
+/* What the first screens do for all: a device is opened, the machine's limits are measured, answers
+ * to check against are made. */
 static int64_t once_ms(const struct hone_report *report)
 {
     static const struct {
         const char *stage;
         int sign;
-    } parts[] = {{"screen", 1}, {"time.prepare", -1}, {"time.rounds", -1}, {"time.audits", -1}};
+    } parts[] = {{"device.open", 1},  {"screen", 1},       {"time.prepare", -1},
+                 {"time.rounds", -1}, {"time.audits", -1}, {"time.blocks", -1},
+                 {"time.check", -1}};
     const struct hone_stage_report *stages = report->stages.v;
     int64_t ns = 0;
     for (size_t i = 0; i < report->stages.n; i++)
@@ -405,12 +409,21 @@ void hone_search_list_steps(void *search, struct hone_node *node)
     hone_search_list_merges(s, node);
 }
 
+/* Would one more like the last take too much of a short search? In 60 s two of 5 s to 9 s each left
+ * no time for steps. */
+static bool has_time_for_profile(const struct hone_search *s)
+{
+    double cap = s->budgets.of[HONE_BUDGET_WALL].cap;
+    return s->profiled_ms == 0 || !(cap > 0) ||
+           (double)(s->profiled_ms + s->last_profile_ms) <= cap / PROFILE_SHARE;
+}
+
 /* On cuda: what limits the version, by counters; a failure leaves it without. screen_ms: how long
  * an evaluation takes. */
 static int profile(struct hone_search *s, struct hone_node *node, int64_t screen_ms,
                    struct hone_err *err)
 {
-    if (strcmp(s->target, "cuda") != 0 || node->is_profiled)
+    if (strcmp(s->target, "cuda") != 0 || node->is_profiled || !has_time_for_profile(s))
         return 0;
     if (hone_search_over(s, &(struct hone_planned){.n = 1, .wall_ms = 2 * screen_ms}))
         return 0;
@@ -423,6 +436,8 @@ static int profile(struct hone_search *s, struct hone_node *node, int64_t screen
     int r = hone_search_evaluate(s, &a, &o, err);
     if (r < 0)
         return r;
+    s->last_profile_ms = o.wall_ms;
+    s->profiled_ms += o.wall_ms;
     for (int i = HONE_F_SM_ACTIVE; i < HONE_N_FEATURES; i++)
         if (o.measured.v[i].is_present)
             node->features.v[i] = o.measured.v[i];

@@ -53,6 +53,26 @@ START_TEST(few_sizes_are_not_cheap)
 }
 END_TEST
 
+/* On a device compilers are most of a screen: a confirmation is few of them, and some seconds at
+ * least until one was seen. */
+START_TEST(looks_on_a_device_are_few_screens)
+{
+    struct hone_pace p = {.n_sizes = 1, .is_device = true};
+    ck_assert_int_eq(hone_pace_confirm_ms(&p), 0);
+    note(&p, HONE_KIND_ROOT, 800);
+    ck_assert_int_eq(hone_pace_confirm_ms(&p), 14000);
+    ck_assert_int_eq(hone_pace_look_ms(&p), 1600);
+    note(&p, HONE_KIND_CONFIRM, 8000);
+    ck_assert_int_eq(hone_pace_confirm_ms(&p), 8000);
+    p = (struct hone_pace){.n_sizes = 1, .is_device = true};
+    note(&p, HONE_KIND_ROOT, 3000);
+    ck_assert_int_eq(hone_pace_confirm_ms(&p), 24000);
+    ck_assert_int_gt(hone_pace_reserve_ms(&p, 60000, 50000), 0); /* 60 s have room for it */
+    p.is_device = false;
+    ck_assert_int_eq(hone_pace_reserve_ms(&p, 60000, 50000), 0);
+}
+END_TEST
+
 /* Screens that get slower: what is kept back is given to a shorter confirmation, not to screens. */
 START_TEST(an_estimate_that_rises_keeps_the_confirmation)
 {
@@ -139,5 +159,6 @@ START_TEST(a_cap_has_room_for_what_it_promises)
 END_TEST
 
 UNIT_MAIN("pace", what_was_seen_replaces_the_guess, few_sizes_are_not_cheap,
-          an_estimate_that_rises_keeps_the_confirmation, a_busy_machine_counts_in_screens,
-          what_counts_for_nothing_is_not_noted, a_cap_has_room_for_what_it_promises)
+          looks_on_a_device_are_few_screens, an_estimate_that_rises_keeps_the_confirmation,
+          a_busy_machine_counts_in_screens, what_counts_for_nothing_is_not_noted,
+          a_cap_has_room_for_what_it_promises)
