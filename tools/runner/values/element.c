@@ -93,10 +93,15 @@ double hone_element_get(enum hone_dtype dtype, const void *base, int64_t i)
 
 static double clamp_round(double value, double low, double high)
 {
-    return isnan(value) ? 0 : fmin(fmax(nearbyint(value), low), high);
+    const double ones = 0x1.8p52; /* beside it only whole numbers can be told apart */
+    if (isnan(value))
+        return 0;
+    value = value > low ? value : low; /* in this form no branch is made of it */
+    value = value < high ? value : high;
+    return fabs(value) < 0x1p51 ? (value + ones) - ones : nearbyint(value);
 }
 
-void hone_element_set(enum hone_dtype dtype, void *base, int64_t i, double value)
+static inline void set(enum hone_dtype dtype, void *base, int64_t i, double value)
 {
     switch (dtype) {
     case HONE_DTYPE_F16:
@@ -139,6 +144,62 @@ void hone_element_set(enum hone_dtype dtype, void *base, int64_t i, double value
         ((uint8_t *)base)[i] = (uint8_t)clamp_round(value, 0, UINT8_MAX);
         break;
     }
+}
+
+void hone_element_set(enum hone_dtype dtype, void *base, int64_t i, double value)
+{
+    set(dtype, base, i, value);
+}
+
+/* The limits are no constants here: with constants compilers make branches of them, and random signs
+ * make these slow. */
+__attribute__((noipa)) static void to_integers(const double *values, int64_t n, double low,
+                                               double high, int64_t *ret)
+{
+    for (int64_t i = 0; i < n; i++)
+        ret[i] = (int64_t)clamp_round(values[i], low, high);
+}
+
+/* A loop for each type. */
+#define SET_INTEGERS(dtype_, c_, low_, high_)                                                      \
+    case dtype_:                                                                                   \
+        to_integers(values, n, (double)(low_), (double)(high_), whole);                            \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            ((c_ *)base)[first + i] = (c_)whole[i];                                                \
+        break;
+
+static void set_piece(enum hone_dtype dtype, void *base, int64_t first, const double *values,
+                      int64_t n)
+{
+    int64_t whole[HONE_ELEMENT_PIECE];
+    switch (dtype) {
+        SET_INTEGERS(HONE_DTYPE_I8, int8_t, INT8_MIN, INT8_MAX)
+        SET_INTEGERS(HONE_DTYPE_U8, uint8_t, 0, UINT8_MAX)
+        SET_INTEGERS(HONE_DTYPE_I16, int16_t, INT16_MIN, INT16_MAX)
+        SET_INTEGERS(HONE_DTYPE_U16, uint16_t, 0, UINT16_MAX)
+        SET_INTEGERS(HONE_DTYPE_I32, int32_t, INT32_MIN, INT32_MAX)
+        SET_INTEGERS(HONE_DTYPE_U32, uint32_t, 0, UINT32_MAX)
+        SET_INTEGERS(HONE_DTYPE_I64, int64_t, -9e18, 9e18)
+    case HONE_DTYPE_F32:
+        for (int64_t i = 0; i < n; i++)
+            ((float *)base)[first + i] = (float)values[i];
+        break;
+    case HONE_DTYPE_F64:
+    case HONE_DTYPE_F16:
+    case HONE_DTYPE_BF16:
+    case HONE_DTYPE_U64:
+    case HONE_DTYPE_BOOL:
+        for (int64_t i = 0; i < n; i++)
+            set(dtype, base, first + i, values[i]);
+        break;
+    }
+}
+
+void hone_element_set_all(enum hone_dtype dtype, void *base, int64_t first, const double *values,
+                          int64_t n)
+{
+    for (int64_t i = 0; i < n; i += HONE_ELEMENT_PIECE)
+        set_piece(dtype, base, first + i, values + i, hone_min_i64(n - i, HONE_ELEMENT_PIECE));
 }
 
 double hone_element_round(enum hone_dtype dtype, double value)

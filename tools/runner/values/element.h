@@ -5,9 +5,14 @@
 
 #include "workspace/task/task.h"
 
+#define HONE_ELEMENT_PIECE 256 /* elements that are converted in one go */
+
 double hone_element_get(enum hone_dtype dtype, const void *base, int64_t i);
 void hone_element_set(enum hone_dtype dtype, void *base, int64_t i,
                       double value); /* rounds to nearest even; saturates integers */
+/* The same of elements first .. first + n - 1, in a loop for the type. */
+void hone_element_set_all(enum hone_dtype dtype, void *base, int64_t first, const double *values,
+                          int64_t n);
 /* The value after a trip through the type: what a perfect kernel would store. */
 double hone_element_round(enum hone_dtype dtype, double value);
 

@@ -169,15 +169,66 @@ static void fill_normal_f64(const struct hone_shape *s, int64_t from, int64_t to
         dst[i] = dst[i] * own.unit + own.shift;
 }
 
-/* Integers of one byte that are drawn from all of their values (hone_shape_integer). */
+/* Integers of one byte that are drawn from all of their values (hone_shape_is_whole): eight of a
+ * draw. Any byte is one of them, signed or not; from is a multiple of eight. */
 static void fill_bytes(const struct hone_shape *s, int64_t from, int64_t to, uint8_t *dst)
 {
-    const struct hone_shape own = *s;
-    double range = own.high - own.low + 1;
-    for (int64_t i = from; i < to; i++) {
-        int value = (int)(range * hone_shape_unit(&own, i, HONE_SALT_FIRST)) + (int)own.low;
-        dst[i] = (uint8_t)(value < (int)own.high ? value : (int)own.high);
+    uint64_t start = s->stream;
+    int64_t i = from;
+    for (; i + 8 <= to; i += 8) {
+        uint64_t z = mix(start + (uint64_t)i * GOLDEN);
+        memcpy(dst + i, &z, sizeof z);
     }
+    if (i < to) {
+        uint64_t z = mix(start + (uint64_t)i * GOLDEN);
+        memcpy(dst + i, &z, (size_t)(to - i));
+    }
+}
+
+/* The limits are no constants here: compilers make branches of them otherwise. */
+__attribute__((noipa)) static void hold_all(double *values, int64_t n, double low, double high)
+{
+    for (int64_t i = 0; i < n; i++)
+        values[i] = hone_shape_hold(values[i], low, high);
+}
+
+/* hone_shape_value of n elements of one kind. The kind is a constant in each case, so that of the
+ * shapes' common text (`flatten` makes one loop of it) what the kind does not need falls away. */
+#define FILL_KIND(k_)                                                                              \
+    case k_:                                                                                       \
+        own.kind = (k_);                                                                           \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            dst[i] = is_whole ? hone_shape_integer(&own, (k_), from + i)                           \
+                              : hone_shape_real(&own, (k_), from + i);                             \
+        break;
+#define FILL_KINDS(k_)                                                                             \
+    FILL_KIND((k_))                                                                                \
+    FILL_KIND((k_) + 1)                                                                            \
+    FILL_KIND((k_) + 2)                                                                            \
+    FILL_KIND((k_) + 3)                                                                            \
+    FILL_KIND((k_) + 4)                                                                            \
+    FILL_KIND((k_) + 5)                                                                            \
+    FILL_KIND((k_) + 6)
+_Static_assert(HONE_N_DISTS == 7 * 7, "the cases below");
+
+__attribute__((flatten)) static void draw_kind(const struct hone_shape *s, long long kind,
+                                               int64_t from, int64_t n, double *dst)
+{
+    struct hone_shape own = *s; /* dst may not change it */
+    bool is_whole = s->high > s->low;
+    switch (kind) {
+        FILL_KINDS(0)
+        FILL_KINDS(7)
+        FILL_KINDS(14)
+        FILL_KINDS(21)
+        FILL_KINDS(28)
+        FILL_KINDS(35)
+        FILL_KINDS(42)
+    default:
+        break;
+    }
+    if (is_whole)
+        hold_all(dst, n, own.low, own.high);
 }
 
 /* Wider integers of the ordinary kind. */
@@ -418,6 +469,22 @@ struct part { /* of a tensor, for one thread */
     int64_t from, to;
 };
 
+/* Any content: pieces of one kind each, drawn as doubles. */
+static void fill_pieces(const struct part *p)
+{
+    double drawn[HONE_ELEMENT_PIECE];
+    for (int64_t i = p->from, n = 0; i < p->to; i += n) {
+        long long kind = p->shape->kind, block = p->to;
+        if (kind == HONE_DIST_MIXTURE) {
+            kind = hone_shape_block_kind(p->shape, i);
+            block = hone_shape_block_end(p->shape, i);
+        }
+        n = hone_min_i64(hone_min_i64(block, p->to) - i, HONE_ELEMENT_PIECE);
+        draw_kind(p->shape, kind, i, n, drawn);
+        hone_element_set_all(p->dtype, p->dst, i, drawn, n);
+    }
+}
+
 static void *fill_part(void *arg)
 {
     const struct part *p = arg;
@@ -433,8 +500,8 @@ static void *fill_part(void *arg)
         fill_normal_f64(p->shape, p->from, p->to, wide);
         return NULL;
     }
-    if ((p->dtype == HONE_DTYPE_U8 || p->dtype == HONE_DTYPE_I8) && p->shape->unit == 0 &&
-        hone_shape_is_whole(p->shape, p->shape->kind)) {
+    bool has_all_bytes = p->shape->high - p->shape->low == 255 && p->shape->unit == 0;
+    if (has_all_bytes && hone_shape_is_whole(p->shape, p->shape->kind)) {
         fill_bytes(p->shape, p->from, p->to, p->dst);
         return NULL;
     }
@@ -443,12 +510,7 @@ static void *fill_part(void *arg)
         fill_normal_integers(p->shape, p->dtype, p->from, p->to, p->dst);
         return NULL;
     }
-    for (int64_t i = p->from; i < p->to && is_f32; i++)
-        values[i] = (float)hone_shape_value(p->shape, i);
-    for (int64_t i = p->from; i < p->to && is_f64; i++)
-        wide[i] = hone_shape_value(p->shape, i);
-    for (int64_t i = p->from; i < p->to && !is_f32 && !is_f64; i++)
-        hone_element_set(p->dtype, p->dst, i, hone_shape_value(p->shape, i));
+    fill_pieces(p);
     return NULL;
 }
 

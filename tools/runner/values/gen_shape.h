@@ -547,16 +547,29 @@ HONE_SHAPE_FN long long hone_shape_pick(unsigned long long word)
     return kind;
 }
 
-/* Of a tensor in blocks: so many rows (of elements where there are few rows) of one kind each. */
-HONE_SHAPE_FN long long hone_shape_block_kind(const struct hone_shape *s, long long i)
+/* Elements of a block of a tensor that is a mixture: so many rows, or a part of the elements where
+ * there are few rows. */
+HONE_SHAPE_FN long long hone_shape_block(const struct hone_shape *s)
 {
-    long long n_rows = s->n / s->row, shift = 0, at = 0;
+    long long n_rows = s->n / s->row, shift = 0;
     unsigned long long mode = hone_shape_of(s, HONE_OF_MODE);
     shift = (long long)(mode % 4) * 2; /* 1, 4, 16 or 64 rows */
     while (shift > 0 && n_rows >> shift < 4)
         shift--;
-    at = n_rows >= 4 ? (i / s->row) >> shift : i / (s->n / 16 + 1);
-    return hone_shape_pick(hone_shape_word(s, at, HONE_SALT_BLOCK));
+    return n_rows >= 4 ? s->row << shift : s->n / 16 + 1;
+}
+
+/* A block is of one kind. */
+HONE_SHAPE_FN long long hone_shape_block_kind(const struct hone_shape *s, long long i)
+{
+    return hone_shape_pick(hone_shape_word(s, i / hone_shape_block(s), HONE_SALT_BLOCK));
+}
+
+/* The first element behind the block that holds element i. */
+HONE_SHAPE_FN long long hone_shape_block_end(const struct hone_shape *s, long long i)
+{
+    long long block = hone_shape_block(s);
+    return (i / block + 1) * block;
 }
 
 HONE_SHAPE_FN int hone_shape_is_exact(long long kind) /* a weight's scale leaves it alone */
@@ -591,7 +604,7 @@ HONE_SHAPE_FN int hone_shape_is_whole(const struct hone_shape *s, long long kind
     return kind == HONE_DIST_HUGE || kind == HONE_DIST_WIDE || (hone_shape_is_byte(s) && is_plain);
 }
 
-/* An element of an integer type. */
+/* An element of an integer type, before it is held to the type's range. */
 HONE_SHAPE_FN double hone_shape_integer(const struct hone_shape *s, long long kind, long long i)
 {
     double range = s->high - s->low + 1;
@@ -610,7 +623,13 @@ HONE_SHAPE_FN double hone_shape_integer(const struct hone_shape *s, long long ki
         value = s->low + 32 * value;
     if (s->unit != 0)
         value = floor(value * s->unit + s->shift);
-    return fmin(fmax(value, s->low), s->high);
+    return value;
+}
+
+HONE_SHAPE_FN double hone_shape_hold(double value, double low, double high)
+{
+    value = value > low ? value : low; /* NaN becomes the least */
+    return value < high ? value : high;
 }
 
 HONE_SHAPE_FN double hone_shape_signed(double size, double sign)
@@ -642,12 +661,9 @@ HONE_SHAPE_FN double hone_shape_triangle(const struct hone_shape *s, long long i
                                                : value / (4.0 * (double)n));
 }
 
-/* Element i of an activation, a weight, a positive or a triangular tensor. */
-HONE_SHAPE_FN double hone_shape_value(const struct hone_shape *s, long long i)
+/* An element of a floating type. */
+HONE_SHAPE_FN double hone_shape_real(const struct hone_shape *s, long long kind, long long i)
 {
-    long long kind = s->kind == HONE_DIST_MIXTURE ? hone_shape_block_kind(s, i) : s->kind;
-    if (s->high > s->low)
-        return hone_shape_integer(s, kind, i);
     if (s->is_positive && kind == HONE_DIST_NAN)
         kind = HONE_DIST_NORMAL;
     double value = hone_shape_placed(s, kind, i);
@@ -660,6 +676,14 @@ HONE_SHAPE_FN double hone_shape_value(const struct hone_shape *s, long long i)
     else if (s->is_positive)
         value = fabs(value) + 0.0625;
     return s->unit != 0 && !hone_shape_keeps(kind) ? value * s->unit + s->shift : value;
+}
+
+/* Element i of an activation, a weight, a positive or a triangular tensor. */
+HONE_SHAPE_FN double hone_shape_value(const struct hone_shape *s, long long i)
+{
+    long long kind = s->kind == HONE_DIST_MIXTURE ? hone_shape_block_kind(s, i) : s->kind;
+    return s->high > s->low ? hone_shape_hold(hone_shape_integer(s, kind, i), s->low, s->high)
+                            : hone_shape_real(s, kind, i);
 }
 
 #endif
