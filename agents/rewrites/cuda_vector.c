@@ -180,7 +180,7 @@ static const char frame_text[] =
     "@i_head@ = @is_aligned@ ? @i_head@ : @i_lower@;\n"
     "const @type@ @i_tail@ = @is_aligned@ ? @i_head@ + (@i_upper@ - @i_head@) / @vec@ * @vec@ : "
     "@i_lower@;\n"
-    "@pragmas@for (@type@ @i_at@ = @i_head@ + @lane@ * @vec@; @i_at@ < @i_tail@; @i_at@ += @step@ "
+    "@pragmas@for (@wide@ @i_at@ = @i_head@ + @lane@ * @vec@; @i_at@ < @i_tail@; @i_at@ += @step@ "
     "* "
     "@vec@) {\n"
     "@loads@"
@@ -192,7 +192,7 @@ static const char frame_text[] =
     "@stores@"
     "}\n"
     "const @type@ @i_front@ = @i_head@ - @i_lower@;\n"
-    "for (@type@ @i_rest@ = @lane@; @i_rest@ < @i_front@ + @i_upper@ - @i_tail@; @i_rest@ += "
+    "for (@wide@ @i_rest@ = @lane@; @i_rest@ < @i_front@ + @i_upper@ - @i_tail@; @i_rest@ += "
     "@step@) "
     "{\n"
     "const @type@ @i@ = @i_rest@ < @i_front@ ? @i_lower@ + @i_rest@ : @i_tail@ + @i_rest@ - "
@@ -206,7 +206,7 @@ static const char *loop_text(const struct hone_cuda_kernel *k, struct vector_loo
 {
     const struct hone_coder_input *in = k->in;
     const struct hone_c_loop *l = v->lanes.loop;
-    const char *i = l->var->name;
+    const char *i = l->var->name, *type = hone_cuda_type(in, l->var);
     struct hone_c_edits none;
     hone_c_edits_init(&none, in->tree);
 #define NAME(suffix) hone_pool_printf(in->pool, "%s" suffix, i)
@@ -226,7 +226,9 @@ static const char *loop_text(const struct hone_cuda_kernel *k, struct vector_loo
     put_moves(k, v, false, vec, at, &loads);
     put_moves(k, v, true, vec, at, &stores);
     const struct hone_cuda_word words[] = {
-        {"type", hone_cuda_type(in, l->var)},
+        {"type", type},
+        {"wide",
+         strcmp(type, "int") == 0 ? "int64_t" : type}, /* a step beyond the end may not fit */
         {"i", i},
         {"i_lower", NAME("_lower")},
         {"i_upper", NAME("_upper")},

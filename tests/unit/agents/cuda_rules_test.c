@@ -206,10 +206,10 @@ static const char *const chains[][7] = {
     {"turned_batch", "cuda_coalesce"},
     {"turned_flat", "cuda_transpose_tile", "cuda_restrict"},
     {"turned_flat", "cuda_coalesce"}, /* more products than a grid has room for along z */
-    {"gate", "cuda_map_lanes", "cuda_vector", "cuda_restrict"},
+    {"gate", "cuda_map_lanes", "cuda_restrict"},
     {"gate", "cuda_coarsen"},
     {"row_block", "cuda_row_lanes", "cuda_vector"},
-    {"count_flat", "cuda_map_lanes", "cuda_vector"},
+    {"count_flat", "cuda_map_lanes"},
     {"counts", "cuda_private_bins", "cuda_vector", "cuda_restrict"},
     /* as they stand in textbooks and programs */
     {"hist_for", "cuda_private_bins", "cuda_vector", "cuda_restrict"},
