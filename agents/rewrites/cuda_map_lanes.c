@@ -8,9 +8,9 @@
  *     for (y = blockIdx.y; y < R; y += gridDim.y)
  *         for (x = lane; x < D; x += lanes) body(x, y)
  *
- * with EACH elements of a row for a thread. Rows may have any pitch; a map over one axis is one row.
- * Element by element such a loop can be slower than a thread for each element: the next load waits
- * for the store before it. So the step takes whole vectors at once, where cuda_vector finds them. */
+ * with EACH elements of a row for a thread. Rows may have any pitch; a map over one axis is one
+ * row. Element by element that gains little; the step takes whole vectors at once where cuda_vector
+ * finds them (decision 0123: 1.2x and 1.6x over the naive kernel in tanh GELU). */
 #include "agents/rewrites/coder_rules.h"
 #include "agents/source/cuda_kernel.h"
 

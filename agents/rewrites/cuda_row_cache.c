@@ -7,8 +7,8 @@
  * keeps ITEMS elements of each lane in registers, all of them on their way at once. Elements beyond
  * are read again as before, so any length will do.
  *
- * variant 2, for long rows: PARTS blocks are a cluster and share a row. Each keeps its part, at most
- * CACHE elements, in shared memory: whole aligned vectors from the row's first one on (the head),
+ * variant 2, for long rows: PARTS blocks are a cluster and share a row. Each keeps its part, at
+ * most CACHE elements, in shared memory: whole aligned vectors from the row's first one on (the head),
  * dealt out to the threads of all blocks in turn, so that a thread reads none but its own. They are
  * copied asynchronously. What stands in front of the head, behind the last vector (the tail), and
  * in rows that are longer than what fits, is read by single elements. Reductions go on from a
