@@ -28,6 +28,7 @@ enum {
     MAX_LOOPS = 8,
     MAX_USES = 32,
     MAX_ACCESSES = 32,
+    MAX_REACHED = 16,
     SHORT_BYTES = 1 << 15, /* of a row */
     LONG_BYTES = 1 << 18
 };
@@ -204,6 +205,40 @@ static const char *group_call(const struct cache *c, size_t op)
                             c->loops[0].step);
 }
 
+/* Does the text name what the threads of one block or warp do together? */
+static bool is_joint(const char *text)
+{
+    static const char *const words[] = {"__sync", "_sync(", "__shared__", "__shfl"};
+    for (size_t i = 0; i < HONE_COUNTOF(words); i++)
+        if (strstr(text, words[i]))
+            return true;
+    return false;
+}
+
+static bool is_group_name(const char *name)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(row_ops); i++)
+        if (strcmp(name, hone_cuda_group_name(row_ops[i])) == 0)
+            return true;
+    return false;
+}
+
+/* A block's own sum would not be the row's any more, here and in the functions that are called. */
+static bool has_joint_work(const struct hone_cuda_kernel *k)
+{
+    const struct hone_c_node *reached[MAX_REACHED];
+    size_t n = hone_c_reached(k->in->tree, k->function, reached, MAX_REACHED);
+    for (size_t i = 0; i < n; i++) {
+        bool is_own = reached[i] == k->function;
+        if (!is_own && is_group_name(reached[i]->name))
+            continue;
+        if (is_joint(hone_c_text(k->in->tree, reached[i])) ||
+            (!is_own && hone_cuda_n_places(reached[i]) > 0))
+            return true;
+    }
+    return n == MAX_REACHED;
+}
+
 /* Are the number of threads and the places in the grid named nowhere but where a cluster's can be
  * put: in steps of dealt loops, in reductions, in declarations outside of those loops? */
 static bool is_dealt_alone(const struct cache *c)
@@ -211,7 +246,7 @@ static bool is_dealt_alone(const struct cache *c)
     const struct hone_cuda_kernel *k = c->k;
     const char *text = hone_c_text(k->in->tree, k->function->body), *lanes = c->loops[0].step;
     size_t n_known = 0, n_places = 0;
-    if (strstr(text, "__sync") || strstr(text, "__shared__"))
+    if (has_joint_work(k))
         return false;
     for (size_t i = 0; i < HONE_COUNTOF(row_ops); i++)
         for (const char *at = text; (at = strstr(at, group_call(c, i))); at++)

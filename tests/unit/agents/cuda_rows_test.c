@@ -165,6 +165,12 @@ START_TEST(only_dealt_loops_go_to_a_cluster)
         {"__syncthreads();", "x[r * n + i]", "rows", false},
         {"__shared__ float all[4]; all[0] = 1;", "x[r * n + i]", "rows", false},
         {"", "x[r * n + i]", "dim3(rows, 1)", false},
+        {"", "plain(x[r * n + i])", "rows", true},
+        {"", "x[r * n + i] * of_warp(s)", "rows", false},
+        {"", "x[r * n + i] * through(s)", "rows", false},
+        {"", "x[r * n + i] * of_any(s)", "rows", false},
+        {"", "x[r * n + i] * placed(s)", "rows", false},
+        {"s = __shfl_xor_sync(0xffffffffu, 1.0f, 1);", "x[r * n + i]", "rows", false},
     };
     HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
@@ -176,8 +182,13 @@ START_TEST(only_dealt_loops_go_to_a_cluster)
             pool,
             "#pragma hone tune(LANES: 64, 128)\n"
             "template <int LANES, typename T> __device__ T group_sum(T value) { return value; }\n"
+            "__device__ float plain(float v) { return 2 * v; }\n"
+            "__device__ float of_warp(float v) { return __shfl_xor_sync(~0u, v, 1); }\n"
+            "__device__ float through(float v) { return of_warp(v); }\n"
+            "template <typename T> __device__ T of_any(T v) { __syncthreads(); return v; }\n"
+            "__device__ float placed(float v) { return v * threadIdx.x; }\n"
             "__global__ void kern(const float *x, float *y, int rows, int n)\n{\n"
-            "const int lane = threadIdx.x;\nconst int r = blockIdx.x;\n%s\nfloat s = 0;\n"
+            "const int lane = threadIdx.x;\nconst int r = blockIdx.x;\nfloat s = 0;\n%s\n"
             "for (int i = lane; i < n; i += LANES)\n    s += x[r * n + i];\n"
             "s = group_sum<LANES>(s);\n"
             "for (int i = lane; i < n; i += LANES)\n    y[r * n + i] = %s / s;\n}\n"
