@@ -134,5 +134,9 @@ int hone_coder_apply(struct hone_c_parser *parser, const struct hone_rewrite *re
     if (r < 0)
         return hone_wrap(err, "%s made a text that is not valid", rewrite->name);
     *ret_source = text;
-    return 0;
+    const struct hone_rewrite *next = rewrite->then ? hone_rewrite_find(rewrite->then) : NULL;
+    struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+    if (!next || hone_coder_sites(next, &again, sites) == 0)
+        return 0;
+    return hone_coder_apply(parser, next, &again, &sites[0], ret_source, err);
 }

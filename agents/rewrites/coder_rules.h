@@ -21,6 +21,9 @@ struct hone_rewrite {
     const char *strategy; /* catalogue id, "C08" */
     const char *words;    /* commit subject: "thread the outer loops" */
     enum hone_rewrite_form form;
+    /* A rewrite that is part of the step: it is applied to the new text at its first place, if it
+     * finds one there. NULL: none. */
+    const char *then;
     /* Fills in at most max sites, best first; returns how many. */
     size_t (*sites)(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max);
     /* New source in the pool; NULL with err set when it cannot be expressed. */

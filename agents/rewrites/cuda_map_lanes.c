@@ -8,8 +8,9 @@
  *     for (y = blockIdx.y; y < R; y += gridDim.y)
  *         for (x = lane; x < D; x += lanes) body(x, y)
  *
- * with EACH elements of a row for a thread. Rows may have any pitch. A loop that is dealt out so can
- * take whole vectors (cuda_vector); a map over one axis is one row. */
+ * with EACH elements of a row for a thread. Rows may have any pitch; a map over one axis is one
+ * row. Element by element that gains little; the step takes whole vectors at once where cuda_vector
+ * finds them (decision 0123: 1.2x and 1.6x over the naive kernel in tanh GELU). */
 #include "agents/rewrites/coder_rules.h"
 #include "agents/source/cuda_kernel.h"
 
@@ -56,8 +57,9 @@ const struct hone_rewrite hone_rewrite_cuda_map_lanes = {
     .name = "cuda_map_lanes",
     .target = "cuda",
     .strategy = "G20",
-    .words = "deal a map's rows out to blocks, their elements to threads",
+    .words = "deal a map's rows out to blocks, their elements to threads by vectors",
     .form = HONE_REWRITE_NORMAL, /* digits of a flat index become rows */
+    .then = "cuda_vector",
     .sites = sites,
     .apply = apply,
 };

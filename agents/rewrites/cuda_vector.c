@@ -11,27 +11,7 @@
 #include <string.h>
 
 #include "agents/rewrites/coder_rules.h"
-#include "agents/source/cuda_kernel.h"
-
-enum { MAX_ACCESSES = 32, MAX_STREAMS = 8, VECTOR_BYTES = 16 };
-
-struct stream { /* accesses at one place */
-    struct hone_c_access a;
-    const char *type, *name;
-    bool is_read, is_written;
-};
-
-struct vector_loop {
-    struct hone_cuda_lane_loop lanes;
-    struct stream streams[MAX_STREAMS];
-    size_t n_streams;
-    struct {
-        const struct hone_c_node *node;
-        size_t stream;
-    } uses[MAX_ACCESSES];
-    size_t n_uses;
-    int bytes; /* of the largest element */
-};
+#include "agents/rewrites/cuda_vector.h"
 
 static bool is_plain_body(const struct hone_c_node *body)
 {
@@ -42,14 +22,14 @@ static bool is_plain_body(const struct hone_c_node *body)
     return true;
 }
 
-static bool add_use(struct vector_loop *v, const struct hone_cuda_kernel *k,
+static bool add_use(struct hone_vector_loop *v, const struct hone_cuda_kernel *k,
                     const struct hone_c_access *a)
 {
     size_t i = 0;
     while (i < v->n_streams && !(v->streams[i].a.root == a->root &&
                                  hone_cuda_same_poly(&v->streams[i].a.index, &a->index)))
         i++;
-    if (i == MAX_STREAMS || v->n_uses == MAX_ACCESSES)
+    if (i == HONE_VECTOR_MAX_STREAMS || v->n_uses == HONE_VECTOR_MAX_USES)
         return false;
     if (i == v->n_streams) {
         const char *type = hone_element_type(k->in, a->root);
@@ -57,7 +37,7 @@ static bool add_use(struct vector_loop *v, const struct hone_cuda_kernel *k,
         if (bytes == 0)
             return false;
         v->bytes = bytes > v->bytes ? bytes : v->bytes;
-        v->streams[v->n_streams++] = (struct stream){.a = *a, .type = type};
+        v->streams[v->n_streams++] = (struct hone_vector_stream){.a = *a, .type = type};
     }
     v->streams[i].is_read |= a->is_read;
     v->streams[i].is_written |= a->is_write;
@@ -73,16 +53,16 @@ static bool is_plain_store(const struct hone_c_access *a)
            (p->kind == HONE_C_BINARY && strcmp(p->op, "=") == 0 && hone_c_is_stmt(p));
 }
 
-static bool read_loop(const struct hone_cuda_kernel *k, const struct hone_c_loop *l,
-                      struct vector_loop *v)
+bool hone_vector_read(const struct hone_cuda_kernel *k, const struct hone_c_loop *l,
+                      struct hone_vector_loop *v)
 {
-    struct hone_c_access a[MAX_ACCESSES];
+    struct hone_c_access a[HONE_VECTOR_MAX_USES];
     const struct hone_c_node *body = l->node->body;
-    *v = (struct vector_loop){.n_streams = 0};
+    *v = (struct hone_vector_loop){.n_streams = 0};
     if (!hone_cuda_read_lane_loop(k, l, &v->lanes) || !is_plain_body(body))
         return false;
-    size_t n = hone_c_accesses(k->function, body, a, MAX_ACCESSES);
-    for (size_t i = 0; i < n && n <= MAX_ACCESSES; i++) {
+    size_t n = hone_c_accesses(k->function, body, a, HONE_VECTOR_MAX_USES);
+    for (size_t i = 0; i < n && n <= HONE_VECTOR_MAX_USES; i++) {
         bool is_global = a[i].root && a[i].root->kind == HONE_C_PARAM;
         if (!is_global || a[i].node->kind != HONE_C_SUBSCRIPT ||
             hone_c_poly_stride(&a[i].index, l->var) != HONE_C_STRIDE_UNIT ||
@@ -97,7 +77,7 @@ static bool read_loop(const struct hone_cuda_kernel *k, const struct hone_c_loop
             if (a[j].root == v->streams[i].a.root &&
                 !hone_cuda_same_poly(&a[j].index, &v->streams[i].a.index))
                 return false;
-    return n <= MAX_ACCESSES && v->n_streams > 0;
+    return n <= HONE_VECTOR_MAX_USES && v->n_streams > 0;
 }
 
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
@@ -105,10 +85,10 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
     const struct hone_cuda_kernel *all[HONE_CUDA_MAX_KERNELS];
     size_t n_all = hone_cuda_kernels(in, all, HONE_CUDA_MAX_KERNELS), n = 0;
     for (size_t i = 0; i < n_all && n < max; i++) {
-        struct vector_loop v;
+        struct hone_vector_loop v;
         bool has_one = false;
         for (size_t j = 0; j < all[i]->nest.n && !has_one; j++)
-            has_one = read_loop(all[i], &all[i]->nest.loops[j], &v);
+            has_one = hone_vector_read(all[i], &all[i]->nest.loops[j], &v);
         if (has_one)
             ret[n++] = hone_cuda_site(all[i], 0, "neighbouring threads move neighbouring elements");
     }
@@ -117,8 +97,8 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
 
 /* ---- text ---- */
 
-static const char *address(const struct hone_cuda_kernel *k, const struct vector_loop *v,
-                           const struct stream *s, const char *at)
+const char *hone_vector_address(const struct hone_cuda_kernel *k, const struct hone_vector_loop *v,
+                                const struct hone_vector_stream *s, const char *at)
 {
     struct hone_c_edits e;
     hone_c_edits_init(&e, k->in->tree);
@@ -127,7 +107,7 @@ static const char *address(const struct hone_cuda_kernel *k, const struct vector
                             hone_c_edit_text(&e, s->a.node->begin, s->a.node->end));
 }
 
-static const char *inner_text(const struct hone_cuda_kernel *k, const struct vector_loop *v,
+const char *hone_vector_inner(const struct hone_cuda_kernel *k, const struct hone_vector_loop *v,
                               const char *u)
 {
     struct hone_c_edits e;
@@ -139,8 +119,7 @@ static const char *inner_text(const struct hone_cuda_kernel *k, const struct vec
     return hone_cuda_body(&e, v->lanes.loop->node->body);
 }
 
-/* Is the loop's variable used for anything but the vectors' places? */
-static bool needs_index(const struct vector_loop *v)
+bool hone_vector_needs_index(const struct hone_vector_loop *v)
 {
     const struct hone_c_node *body = v->lanes.loop->node->body;
     for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
@@ -153,13 +132,21 @@ static bool needs_index(const struct vector_loop *v)
     return false;
 }
 
-static void put_moves(const struct hone_cuda_kernel *k, const struct vector_loop *v, bool is_store,
-                      const char *vec, const char *at, struct hone_buf *out)
+void hone_vector_name(const struct hone_cuda_kernel *k, struct hone_vector_loop *v)
+{
+    for (size_t s = 0; s < v->n_streams; s++)
+        v->streams[s].name =
+            hone_fresh_name(k->in, hone_pool_printf(k->in->pool, s ? "%s_%s%zu" : "%s_%s",
+                                                    v->streams[s].a.root->name, "vector", s));
+}
+
+static void put_moves(const struct hone_cuda_kernel *k, const struct hone_vector_loop *v,
+                      bool is_store, const char *vec, const char *at, struct hone_buf *out)
 {
     for (size_t i = 0; i < v->n_streams; i++) {
-        const struct stream *s = &v->streams[i];
+        const struct hone_vector_stream *s = &v->streams[i];
         const char *type = hone_pool_printf(k->in->pool, "vector_of<%s, %s>", s->type, vec);
-        const char *where = address(k, v, s, at);
+        const char *where = hone_vector_address(k, v, s, at);
         if (is_store && s->is_written)
             hone_buf_printf(out, "*(%s *)%s = %s;\n", type, where, s->name);
         else if (!is_store && s->is_read)
@@ -180,7 +167,7 @@ static const char frame_text[] =
     "@i_head@ = @is_aligned@ ? @i_head@ : @i_lower@;\n"
     "const @type@ @i_tail@ = @is_aligned@ ? @i_head@ + (@i_upper@ - @i_head@) / @vec@ * @vec@ : "
     "@i_lower@;\n"
-    "@pragmas@for (@type@ @i_at@ = @i_head@ + @lane@ * @vec@; @i_at@ < @i_tail@; @i_at@ += @step@ "
+    "@pragmas@for (@wide@ @i_at@ = @i_head@ + @lane@ * @vec@; @i_at@ < @i_tail@; @i_at@ += @step@ "
     "* "
     "@vec@) {\n"
     "@loads@"
@@ -192,7 +179,7 @@ static const char frame_text[] =
     "@stores@"
     "}\n"
     "const @type@ @i_front@ = @i_head@ - @i_lower@;\n"
-    "for (@type@ @i_rest@ = @lane@; @i_rest@ < @i_front@ + @i_upper@ - @i_tail@; @i_rest@ += "
+    "for (@wide@ @i_rest@ = @lane@; @i_rest@ < @i_front@ + @i_upper@ - @i_tail@; @i_rest@ += "
     "@step@) "
     "{\n"
     "const @type@ @i@ = @i_rest@ < @i_front@ ? @i_lower@ + @i_rest@ : @i_tail@ + @i_rest@ - "
@@ -201,32 +188,30 @@ static const char frame_text[] =
     "}\n"
     "}\n";
 
-static const char *loop_text(const struct hone_cuda_kernel *k, struct vector_loop *v,
+static const char *loop_text(const struct hone_cuda_kernel *k, struct hone_vector_loop *v,
                              const char *vec)
 {
     const struct hone_coder_input *in = k->in;
     const struct hone_c_loop *l = v->lanes.loop;
-    const char *i = l->var->name;
+    const char *i = l->var->name, *type = hone_cuda_type(in, l->var);
     struct hone_c_edits none;
     hone_c_edits_init(&none, in->tree);
 #define NAME(suffix) hone_pool_printf(in->pool, "%s" suffix, i)
     const char *at = NAME("_at"), *head = NAME("_head"), *u = hone_fresh_name(in, "u");
     const char *tests = "";
-    for (size_t s = 0; s < v->n_streams; s++) {
-        v->streams[s].name =
-            hone_fresh_name(in, hone_pool_printf(in->pool, s ? "%s_%s%zu" : "%s_%s",
-                                                 v->streams[s].a.root->name, "vector", s));
-        if (s > 0)
-            tests =
-                hone_pool_printf(in->pool, "%s && (uintptr_t)%s %% (sizeof(%s) * %s) == 0", tests,
-                                 address(k, v, &v->streams[s], head), v->streams[s].type, vec);
-    }
+    hone_vector_name(k, v);
+    for (size_t s = 1; s < v->n_streams; s++)
+        tests = hone_pool_printf(in->pool, "%s && (uintptr_t)%s %% (sizeof(%s) * %s) == 0", tests,
+                                 hone_vector_address(k, v, &v->streams[s], head),
+                                 v->streams[s].type, vec);
     HONE_CLEANUP(hone_buf_done) struct hone_buf loads = HONE_BUF_INIT;
     HONE_CLEANUP(hone_buf_done) struct hone_buf stores = HONE_BUF_INIT;
     put_moves(k, v, false, vec, at, &loads);
     put_moves(k, v, true, vec, at, &stores);
     const struct hone_cuda_word words[] = {
-        {"type", hone_cuda_type(in, l->var)},
+        {"type", type},
+        {"wide",
+         strcmp(type, "int") == 0 ? "int64_t" : type}, /* a step beyond the end may not fit */
         {"i", i},
         {"i_lower", NAME("_lower")},
         {"i_upper", NAME("_upper")},
@@ -241,17 +226,18 @@ static const char *loop_text(const struct hone_cuda_kernel *k, struct vector_loo
         {"lane", v->lanes.lane},
         {"step", v->lanes.step},
         {"vec", vec},
-        {"first", address(k, v, &v->streams[0], NAME("_lower"))},
+        {"first", hone_vector_address(k, v, &v->streams[0], NAME("_lower"))},
         {"element", v->streams[0].type},
         {"tests", tests},
         {"pragmas",
          hone_pool_strndup(in->pool, in->tree->source + l->begin, l->node->begin - l->begin)},
         {"loads", hone_pool_strdup(in->pool, loads.data ? loads.data : "")},
         {"stores", hone_pool_strdup(in->pool, stores.data ? stores.data : "")},
-        {"index", needs_index(v) ? hone_pool_printf(in->pool, "const %s %s = %s + %s;\n",
-                                                    hone_cuda_type(in, l->var), i, at, u)
-                                 : ""},
-        {"inner", inner_text(k, v, u)},
+        {"index", hone_vector_needs_index(v)
+                      ? hone_pool_printf(in->pool, "const %s %s = %s + %s;\n",
+                                         hone_cuda_type(in, l->var), i, at, u)
+                      : ""},
+        {"inner", hone_vector_inner(k, v, u)},
         {"body", hone_cuda_body(&none, l->node->body)},
         {NULL, NULL},
     };
@@ -264,13 +250,13 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
 {
     const struct hone_cuda_kernel *k = hone_cuda_kernel_at(in, site->node);
     struct hone_c_edits body, edits;
-    struct vector_loop v;
+    struct hone_vector_loop v;
     int bytes = 0;
     size_t n_done = 0;
     hone_c_edits_init(&body, in->tree);
     hone_c_edits_init(&edits, in->tree);
     for (size_t i = 0; k && i < k->nest.n; i++)
-        if (read_loop(k, &k->nest.loops[i], &v) && v.bytes > bytes)
+        if (hone_vector_read(k, &k->nest.loops[i], &v) && v.bytes > bytes)
             bytes = v.bytes;
     const char *vec;
     const char *pragma = hone_cuda_tunable(in, "VEC",
@@ -280,7 +266,7 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
                                                         : "2, 1",
                                            &vec);
     for (size_t i = 0; k && bytes && i < k->nest.n; i++) {
-        if (!read_loop(k, &k->nest.loops[i], &v))
+        if (!hone_vector_read(k, &k->nest.loops[i], &v))
             continue;
         const struct hone_c_loop *l = v.lanes.loop;
         hone_c_replace(&body, l->begin, hone_c_stmt_end(in->tree, l->node), loop_text(k, &v, vec));

@@ -134,6 +134,10 @@ const char *hone_cuda_group_name(const char *op); /* "group_sum" */
 /* The same for the threads of a block that share threadIdx.x: column_sum<COLUMNS, LANES>(value). */
 const char *hone_cuda_column_helper(const struct hone_coder_input *in, const char *op);
 const char *hone_cuda_column_name(const char *op);
+/* The same for the PARTS blocks of a cluster along x: cluster_sum<LANES, PARTS>(value), which calls
+ * group_sum; "sync": cluster_sync<PARTS>(), which the others call. */
+const char *hone_cuda_cluster_helper(const struct hone_coder_input *in, const char *op);
+const char *hone_cuda_cluster_name(const char *op);
 /* Device type vector_of<T, N>: N elements that are moved at once; "" when the source has it. */
 const char *hone_cuda_vector_helper(const struct hone_coder_input *in);
 /* Bytes of an element type, 0 when it is not known. */

@@ -270,12 +270,12 @@ const char *hone_cuda_tunable(const struct hone_coder_input *in, const char *ste
 }
 
 static const struct {
-    const char *op, *name, *column, *combine, *words;
+    const char *op, *name, *column, *cluster, *combine, *words;
 } group_ops[] = {
-    {"+", "group_sum", "column_sum", "value + other", "sum"},
-    {"*", "group_product", "column_product", "value * other", "product"},
-    {"max", "group_max", "column_max", "other > value ? other : value", "greatest"},
-    {"min", "group_min", "column_min", "other < value ? other : value", "least"},
+    {"+", "group_sum", "column_sum", "cluster_sum", "value + other", "sum"},
+    {"*", "group_product", "column_product", "cluster_product", "value * other", "product"},
+    {"max", "group_max", "column_max", "cluster_max", "other > value ? other : value", "greatest"},
+    {"min", "group_min", "column_min", "cluster_min", "other < value ? other : value", "least"},
 };
 
 static const char group_sync[] =
@@ -375,6 +375,74 @@ const char *hone_cuda_column_helper(const struct hone_coder_input *in, const cha
         "    return value;\n"
         "}\n",
         group_ops[i].words, name, group_ops[i].combine);
+}
+
+/* PTX ISA, "mapa" and "barrier.cluster": the address of another block's shared memory, and a wait
+ * for all blocks of the cluster that makes what they wrote visible. */
+static const char cluster_wait[] =
+    "/* Waits for the PARTS blocks of a cluster. */\n"
+    "template <int PARTS> __device__ void cluster_sync()\n"
+    "{\n"
+    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
+    "    if constexpr (PARTS > 1) {\n"
+    "        asm volatile(\"barrier.cluster.arrive.release;\" ::: \"memory\");\n"
+    "        asm volatile(\"barrier.cluster.wait.acquire;\" ::: \"memory\");\n"
+    "        return;\n"
+    "    }\n"
+    "#endif\n"
+    "    __syncthreads();\n"
+    "}\n"
+    "/* The same variable of another block of the cluster. */\n"
+    "template <typename T> __device__ T *of_block(T *own, unsigned block)\n"
+    "{\n"
+    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
+    "    asm volatile(\"mapa.u64 %0, %0, %1;\" : \"+l\"(own) : \"r\"(block));\n"
+    "#endif\n"
+    "    return own;\n"
+    "}\n";
+
+const char *hone_cuda_cluster_name(const char *op)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(group_ops); i++)
+        if (strcmp(group_ops[i].op, op) == 0)
+            return group_ops[i].cluster;
+    return "cluster_sync";
+}
+
+const char *hone_cuda_cluster_helper(const struct hone_coder_input *in, const char *op)
+{
+    size_t i = 0;
+    while (i < HONE_COUNTOF(group_ops) && strcmp(group_ops[i].op, op) != 0)
+        i++;
+    const char *name = hone_cuda_cluster_name(op);
+    if (strstr(in->tree->source, hone_pool_printf(in->pool, "%s(", name)))
+        return "";
+    if (i == HONE_COUNTOF(group_ops))
+        return cluster_wait;
+    return hone_pool_printf(
+        in->pool,
+        "/* Every thread of PARTS blocks of LANES threads gets the %s of their values. The order "
+        "is\n"
+        " * fixed. */\n"
+        "template <int LANES, typename T> __device__ T %s(T value); /* of a block */\n"
+        "template <int LANES, int PARTS, typename T> __device__ T %s(T value)\n"
+        "{\n"
+        "    value = %s<LANES>(value);\n"
+        "    if constexpr (PARTS > 1) {\n"
+        "        __shared__ T parts[PARTS];\n"
+        "        cluster_sync<PARTS>();\n"
+        "        if (threadIdx.x < PARTS)\n"
+        "            *of_block(&parts[blockIdx.x %% PARTS], threadIdx.x) = value;\n"
+        "        cluster_sync<PARTS>();\n"
+        "        value = parts[0];\n"
+        "        for (int part = 1; part < PARTS; part++) {\n"
+        "            const T other = parts[part];\n"
+        "            value = %s;\n"
+        "        }\n"
+        "    }\n"
+        "    return value;\n"
+        "}\n",
+        group_ops[i].words, group_ops[i].name, name, group_ops[i].name, group_ops[i].combine);
 }
 
 const char *hone_cuda_vector_helper(const struct hone_coder_input *in)

@@ -548,6 +548,8 @@ template <typename G> inline void wait(const G &group)
 
 inline void __pipeline_memcpy_async(void *to, const void *from, size_t n, size_t zeros = 0)
 {
+    if ((uintptr_t)to % n != 0 || (uintptr_t)from % n != 0)
+        hone_emu_fail(716, "a misaligned asynchronous copy");
     memcpy(to, from, n - zeros);
     memset((char *)to + n - zeros, 0, zeros);
 }

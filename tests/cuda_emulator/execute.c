@@ -20,6 +20,7 @@
 #define GUARD_BYTES     (64u << 10)
 #define ALT_STACK_BYTES (32u << 10)
 enum { ILLEGAL_ADDRESS = 700, MISALIGNED = 716, LAUNCH_FAILED = 719 };
+enum { FENCE = 0x5a, FENCE_BYTES = 1 << 10 };
 
 enum state { NEW, RUNNING, READY, AT_BARRIER, AT_WARP, AT_GRID, DONE };
 
@@ -421,6 +422,25 @@ static void poison(struct engine *e)
             memset(e->shared[i].base, 0xff, e->shared[i].len);
 }
 
+/* What lies behind the dynamic shared memory that the launch asked for, within what there can be. */
+static struct region fence(const struct engine *e)
+{
+    size_t room = HONE_EMU_DYNAMIC_BYTES - e->shared[1].len;
+    struct region ret = {e->shared[1].base + e->shared[1].len,
+                         room < FENCE_BYTES ? room : FENCE_BYTES};
+    if (!e->shared[1].base)
+        ret.len = 0;
+    return ret;
+}
+
+static void check_fence(const struct engine *e)
+{
+    struct region r = fence(e);
+    for (size_t i = 0; i < r.len; i++)
+        if (r.base[i] != FENCE)
+            hone_emu_fail(ILLEGAL_ADDRESS, "a store behind the dynamic shared memory");
+}
+
 static void swap_image(struct engine *e, char *image, bool is_in)
 {
     for (int i = 0; i < 3; image += e->shared[i++].len)
@@ -582,9 +602,13 @@ static void run_share(void *arg)
     for (uint64_t i = share->first; i < share->n_blocks; i += share->step) {
         block_start(e, share->blocks, i);
         poison(e);
+        struct region behind = fence(e);
+        if (behind.len > 0)
+            memset(behind.base, FENCE, behind.len);
         run_block(e, share->blocks);
         if (share->blocks->n_live > 0)
             hone_emu_fail(LAUNCH_FAILED, "threads wait at different barriers for ever");
+        check_fence(e);
     }
 }
 

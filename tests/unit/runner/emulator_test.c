@@ -68,6 +68,9 @@ static const char device_text[] =
     "    if (how == 3) { if (threadIdx.x == 0) __syncwarp(3u); else __syncthreads(); }\n"
     "    if (how == 4) x[-(1l << 34)] = 1;\n"
     "    if (how == 5) __trap();\n"
+    "    extern __shared__ int none[];\n"
+    "    if (how == 6) none[3] = 1;\n"
+    "    if (how == 7) __pipeline_memcpy_async(x, x + 5, 16);\n"
     "}\n"
     "__global__ void gate(const volatile int *go, int *x)\n"
     "{\n"
@@ -483,8 +486,9 @@ END_TEST
 START_TEST(faults_break_the_context)
 {
     static const int want[] = {
-        HONE_CU_ASSERT,        HONE_CU_ILLEGAL_ADDRESS, HONE_CU_MISALIGNED_ADDRESS,
-        HONE_CU_LAUNCH_FAILED, HONE_CU_ILLEGAL_ADDRESS, HONE_CU_ASSERT};
+        HONE_CU_ASSERT,          HONE_CU_ILLEGAL_ADDRESS,   HONE_CU_MISALIGNED_ADDRESS,
+        HONE_CU_LAUNCH_FAILED,   HONE_CU_ILLEGAL_ADDRESS,   HONE_CU_ASSERT,
+        HONE_CU_ILLEGAL_ADDRESS, HONE_CU_MISALIGNED_ADDRESS};
     RIG;
     open_libraries(&rig);
     HONE_AUTOFREE char *cubin = build(&rig);
