@@ -5,8 +5,9 @@
 usage: tests/bench/knowledge_pairs.py HONE OUT [option...]
 
 Of each pair FIRST:SECOND of kernels (tests/relatives/cpu) FIRST is searched once. SECOND is then
-searched with each seed and each arm: none, gains (--knowledge). Lanes run side by side, each on cores of its own with a timing lease of its own. OUT gets know.json (what the
-records say) and the rows that each FIRST taught; the figures are printed."""
+searched with each seed and each arm: none, gains (--knowledge). Lanes run side by side, each on
+cores of its own with a timing lease of its own. OUT gets know.json (what the records say) and the
+rows that each FIRST taught; the figures are printed."""
 import argparse
 import collections
 import glob
@@ -25,6 +26,7 @@ import time
 PAIRS = "mm2:mm3,syrk:syr2k,atax:bicg,covariance:correlation,heat3d:fdtd2d,conv2d:boxblur"
 FLAGS = {"none": [], "gains": ["--knowledge"]}
 NEAR = math.log2(0.95)
+LOOKS = (2, 3, 4, 6, 8, 12)
 KEPT = "kind step parent node evaluations value look is_gain rewrite variant words verdict".split()
 
 
@@ -203,6 +205,19 @@ def tell(results, count, arms, cap):
             statistics.mean(saved), *interval(saved), sum(b <= a / 2 for a, b in both)))
 
 
+def tell_lack(results, truth, arms):
+    """What the best program made so far lacks to the best of all, by arm, mean over the kernels."""
+    for most in LOOKS:
+        lack = collections.defaultdict(lambda: collections.defaultdict(list))
+        for r in results:
+            if r["kernel"] != r["first"] and truth[r["kernel"]]:
+                known = truth[r["kernel"]]
+                made = [known.get(program_of(v), 0) for v in versions_of(r["records"])[0].values() if v["at"] <= most]
+                lack[r["arm"]][r["kernel"]].append(max(known.values()) - max(made + [0]))
+        print(f"{most:2}", *["%s %.3f" % (arm, statistics.mean(map(statistics.mean, lack[arm].values())))
+                              for arm in arms if lack[arm]])
+
+
 def figures(results, arms, cap):
     """By what each search measured, and by the median of what all searches measured of a program."""
     best, pooled = collections.defaultdict(list), collections.defaultdict(lambda: collections.defaultdict(list))
@@ -218,15 +233,20 @@ def figures(results, arms, cap):
         goal = statistics.median(best[kernel]) + NEAR
         return min((v["at"] for n, v in versions.items() if n not in refuted and v["value"] >= goal), default=None)
 
+    truth = {kernel: {p: statistics.median(v) for p, v in programs.items() if len(v) >= 3}
+             for kernel, programs in pooled.items()}
+
     def by_program(kernel, versions, _refuted):
-        truth = {p: statistics.median(v) for p, v in pooled[kernel].items() if len(v) >= 3}
-        goal = max(truth.values(), default=math.inf) + NEAR
-        return min((v["at"] for v in versions.values() if truth.get(program_of(v), -math.inf) >= goal), default=None)
+        known = truth[kernel]
+        goal = max(known.values(), default=math.inf) + NEAR
+        return min((v["at"] for v in versions.values() if known.get(program_of(v), -math.inf) >= goal), default=None)
 
     print("within 5 % of the median best of searches without, as each search measured:")
     tell(results, by_own, arms, cap)
     print("a program within 5 % of the best, medians over all searches that made it (three at least):")
     tell(results, by_program, arms, cap)
+    print("log2 that the best program made after so many evaluations lacks to the best of all:")
+    tell_lack(results, truth, arms)
 
 
 def main():
