@@ -52,13 +52,9 @@ static bool read_factor(const struct hone_cuda_contraction *c, const struct hone
                         const struct hone_c_node *axis, struct factor *ret)
 {
     struct hone_c_access a[2];
-    const struct hone_c_node *n = hone_c_strip(expr);
-    if (n->kind == HONE_C_CALL && hone_c_n_children(n) == 2 && strstr(n->name, "2float"))
-        n = hone_c_strip(n->last);
-    if (n->kind == HONE_C_CALL && hone_c_n_children(n) == 1) /* a copy of the element */
-        n = hone_c_strip(n->first);
-    if (n->kind != HONE_C_SUBSCRIPT || hone_c_accesses(c->k->function, n, a, 2) != 1 ||
-        !a[0].root || a[0].root->kind != HONE_C_PARAM)
+    const struct hone_c_node *n = hone_cuda_loaded(expr);
+    if (!n || hone_c_accesses(c->k->function, n, a, 2) != 1 || !a[0].root ||
+        a[0].root->kind != HONE_C_PARAM)
         return false;
     *ret = (struct factor){.load = n, .type = hone_element_type(c->k->in, a[0].root)};
     bool is_along_k = hone_c_poly_stride(&a[0].index, c->loop->var) == HONE_C_STRIDE_UNIT;

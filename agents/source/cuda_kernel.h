@@ -95,6 +95,9 @@ const char *hone_cuda_deal_body(const struct hone_cuda_kernel *k, const struct h
 const char *hone_cuda_deal_grid(const struct hone_cuda_kernel *k, const struct hone_cuda_axis *row,
                                 const struct hone_cuda_launch *launch, const char *lanes,
                                 const char *each);
+/* The subscript that the value is, below conversions of a 16-bit number to float (__half2float, a
+ * cast) and copies of it; NULL: it is something else. What casts make of it is for others to ask. */
+const struct hone_c_node *hone_cuda_loaded(const struct hone_c_node *expr);
 bool hone_cuda_same_poly(const struct hone_c_poly *a, const struct hone_c_poly *b);
 /* Is the node done only under a condition inside top? */
 bool hone_cuda_is_conditional(const struct hone_c_node *top, const struct hone_c_node *node);

@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* G05 with G31 and G09: softmax-weighted sums of 16-bit numbers on tensor cores (attention).
+ *
+ * As FlashAttention-2 does it (Dao, arXiv 2307.08691): a warp has 16 * ROWS queries and all of
+ * their scores, maxima, sums and totals in registers; a block of WARPS warps takes the keys and
+ * values in tiles of KEYS, which asynchronous copies bring into one of two buffers while the other
+ * one is multiplied. Weights are rounded to the 16-bit type and go from the registers of the first
+ * product straight into the second one: the sums of mma.m16n8k16 lie where its left factor is
+ * wanted (PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type"; ldmatrix:
+ * "Warp-level matrix load instruction").
+ *
+ * Tiles that no row of a warp has keys in are skipped, and only tiles at a row's end are masked.
+ * Where rows have as many keys as their place says, the longest blocks are first.
+ *
+ * Lines of shared memory are eight elements longer than a head, so that the eight lines that are
+ * read at once lie in different banks. Heads are padded to a multiple of 16 with zeros; copies of
+ * 16 bytes are element by element where memory is not aligned. So any sizes will do up to a head
+ * of MAX_HEAD. Without NVIDIA's compiler for sm_80 or later the same text multiplies by shuffles of
+ * the same registers, slowly. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agents/rewrites/cuda_flash.h"
+
+enum { MAX_HEAD = 128 };
+
+/* Exponentials, and what makes their argument one of 2^x. */
+static const struct {
+    const char *name, *factor;
+} exponentials[] = {
+    {"expf", " * 1.44269504f"},
+    {"__expf", " * 1.44269504f"},
+    {"exp", " * 1.44269504f"},
+    {"exp2f", ""},
+    {"exp2", ""},
+};
+
+static const char *factor_of(const struct hone_flash *f)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(exponentials); i++)
+        if (strcmp(exponentials[i].name, f->exp_call->name) == 0)
+            return exponentials[i].factor;
+    return NULL;
+}
+
+/* The subscript of a 16-bit number that is converted to float and nothing else; NULL: it is none. */
+static const struct hone_c_node *load_of(const struct hone_flash *f, const struct hone_c_node *expr,
+                                         const struct hone_c_loop *along, const char **ret_type)
+{
+    struct hone_c_access a[2];
+    const struct hone_c_node *n = hone_cuda_loaded(expr);
+    if (!n || hone_c_accesses(f->k->function, n, a, 2) != 1 || !a[0].root ||
+        a[0].root->kind != HONE_C_PARAM ||
+        hone_c_poly_stride(&a[0].index, along->var) != HONE_C_STRIDE_UNIT)
+        return NULL;
+    for (const struct hone_c_node *c = n; c != expr; c = c->parent)
+        if (c->parent->kind == HONE_C_CAST && strcmp(c->parent->type, "float") != 0)
+            return NULL;
+    *ret_type = hone_element_type(f->k->in, a[0].root);
+    return *ret_type &&
+                   (strcmp(*ret_type, "__half") == 0 || strcmp(*ret_type, "__nv_bfloat16") == 0)
+               ? n
+               : NULL;
+}
+
+struct loads {
+    const struct hone_c_node *query, *key, *value;
+    const char *type;
+};
+
+static bool read_loads(const struct hone_flash *f, struct loads *ret)
+{
+    const char *key = NULL, *value = NULL;
+    ret->query = load_of(f, f->query, f->dot, &ret->type);
+    ret->key = load_of(f, f->key, f->dot, &key);
+    ret->value = load_of(f, f->value, f->add, &value);
+    return ret->query && ret->key && ret->value && strcmp(ret->type, key) == 0 &&
+           strcmp(ret->type, value) == 0;
+}
+
+/* Elements of a head, made a multiple of 16; 0: too many. A dot product may not be longer. */
+static int head_of(const struct hone_flash *f)
+{
+    const char *open = strchr(f->total->type, '[');
+    long n = open ? strtol(open + 1, NULL, 10) : 0;
+    const char *dot = hone_c_text(f->k->in->tree, f->dot->upper),
+               *add = hone_c_text(f->k->in->tree, f->add->upper);
+    return n > 0 && n <= MAX_HEAD && strcmp(dot, add) == 0 ? (int)(n + 15) / 16 * 16 : 0;
+}
+
+bool hone_flash_has_mma(const struct hone_flash *f)
+{
+    struct loads l;
+    return head_of(f) > 0 && factor_of(f) && strcmp(f->score->type, "float") == 0 &&
+           strcmp(f->total->type, "float") != 0 && strncmp(f->total->type, "float", 5) == 0 &&
+           !f->dot->is_inclusive && !f->add->is_inclusive && !f->last->is_inclusive &&
+           read_loads(f, &l);
+}
+
+/* ---- text ---- */
+
+/* @b@ is bf16 or f16; the names are the type's own, as a source may have both. */
+static const char helper_text[] =
+    "#include <cuda_pipeline.h>\n\n"
+    "/* Eight 16-bit elements to shared memory: n of them, zeros behind. */\n"
+    "__device__ inline void fetch_@b@(@T@ *to, const @T@ *from, int64_t n)\n"
+    "{\n"
+    "    if (n >= 8 && (uintptr_t)from % 16 == 0) {\n"
+    "        __pipeline_memcpy_async(to, from, 16);\n"
+    "    } else {\n"
+    "        for (int i = 0; i < 8; i++)\n"
+    "            to[i] = i < n ? from[i] : (@T@)0.0f;\n"
+    "    }\n"
+    "}\n\n"
+    "/* Has the compiler mma and ldmatrix? Elsewhere the same registers are filled without. */\n"
+    "#if defined(__CUDACC_VER_BUILD__) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800\n"
+    "#define HAS_MMA_@b@ 1\n"
+    "#else\n"
+    "#define HAS_MMA_@b@ 0\n"
+    "#endif\n\n"
+    "__device__ inline unsigned pair_@b@(float low, float high)\n"
+    "{\n"
+    "    unsigned both;\n"
+    "#if HAS_MMA_@b@\n"
+    "    asm(\"cvt.rn.@b@x2.f32 %0, %1, %2;\" : \"=r\"(both) : \"f\"(high), \"f\"(low));\n"
+    "#else\n"
+    "    const @T@ parts[2] = {(@T@)low, (@T@)high};\n"
+    "    memcpy(&both, parts, 4);\n"
+    "#endif\n"
+    "    return both;\n"
+    "}\n\n"
+    "__device__ inline float power_@b@(float x)\n"
+    "{\n"
+    "#if HAS_MMA_@b@\n"
+    "    float y;\n"
+    "    asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));\n"
+    "    return y;\n"
+    "#else\n"
+    "    return exp2f(x);\n"
+    "#endif\n"
+    "}\n\n"
+    "/* Four parts of 8 x 8 out of 16 x 16 elements whose lines are PITCH apart. With DOWN the "
+    "second\n"
+    " * part lies below the first one, else beside it; with TURNED each part is turned. */\n"
+    "template <int PITCH, bool DOWN, bool TURNED>\n"
+    "__device__ inline void load_@b@(unsigned (&parts)[4], const @T@ *at)\n"
+    "{\n"
+    "    const int lane = threadIdx.x % 32;\n"
+    "#if HAS_MMA_@b@\n"
+    "    const int first = lane / 8 % 2 * 8, second = lane / 16 * 8;\n"
+    "    const unsigned from = (unsigned)__cvta_generic_to_shared(\n"
+    "        at + (lane % 8 + (DOWN ? first : second)) * PITCH + (DOWN ? second : first));\n"
+    "    if (TURNED)\n"
+    "        asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, "
+    "[%4];\"\n"
+    "                     : \"=r\"(parts[0]), \"=r\"(parts[1]), \"=r\"(parts[2]), "
+    "\"=r\"(parts[3])\n"
+    "                     : \"r\"(from));\n"
+    "    else\n"
+    "        asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\"\n"
+    "                     : \"=r\"(parts[0]), \"=r\"(parts[1]), \"=r\"(parts[2]), "
+    "\"=r\"(parts[3])\n"
+    "                     : \"r\"(from));\n"
+    "#else\n"
+    "    for (int i = 0; i < 4; i++) {\n"
+    "        const int first = i % 2 * 8, second = i / 2 * 8;\n"
+    "        const @T@ *part = at + (DOWN ? first : second) * PITCH + (DOWN ? second : first);\n"
+    "        const int line = lane / 4, column = lane % 4 * 2;\n"
+    "        const @T@ two[2] = {TURNED ? part[column * PITCH + line] : part[line * PITCH + "
+    "column],\n"
+    "                            TURNED ? part[(column + 1) * PITCH + line]\n"
+    "                                   : part[line * PITCH + column + 1]};\n"
+    "        memcpy(&parts[i], two, 4);\n"
+    "    }\n"
+    "#endif\n"
+    "}\n\n"
+    "/* d += a * b: 16 x 8 sums over 16. */\n"
+    "__device__ inline void multiply_@b@(float (&d)[4], const unsigned (&a)[4], unsigned b0,\n"
+    "                                     unsigned b1)\n"
+    "{\n"
+    "#if HAS_MMA_@b@\n"
+    "    asm(\"mma.sync.aligned.m16n8k16.row.col.f32.@b@.@b@.f32 {%0, %1, %2, %3}, \"\n"
+    "        \"{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
+    "        : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3])\n"
+    "        : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n"
+    "#else\n"
+    "    const int lane = threadIdx.x % 32;\n"
+    "    for (int i = 0; i < 32; i++) { /* four of d, two halves of k, four pairs in each */\n"
+    "        const int e = i / 8, half = i / 4 % 2, pair = i % 4;\n"
+    "        unsigned left = 0, right = 0;\n"
+    "        for (int part = 0; part < 4; part++) {\n"
+    "            const unsigned got = __shfl_sync(0xffffffffu, a[part], lane / 4 * 4 + pair);\n"
+    "            left = part == half * 2 + e / 2 ? got : left;\n"
+    "        }\n"
+    "        for (int part = 0; part < 2; part++) {\n"
+    "            const unsigned got = __shfl_sync(0xffffffffu, part ? b1 : b0,\n"
+    "                                             (lane % 4 * 2 + e % 2) * 4 + pair);\n"
+    "            right = part == half ? got : right;\n"
+    "        }\n"
+    "        @T@ x[2], y[2];\n"
+    "        memcpy(x, &left, 4);\n"
+    "        memcpy(y, &right, 4);\n"
+    "        d[e] += (float)x[0] * (float)y[0] + (float)x[1] * (float)y[1];\n"
+    "    }\n"
+    "#endif\n"
+    "}\n";
+
+static const char front_text[] =
+    "constexpr int @PITCH@ = @HEAD@ + 8, @WARP_ROWS@ = 16 * @ROWS@;\n"
+    "constexpr int @BLOCK_ROWS@ = @WARP_ROWS@ * @WARPS@;\n"
+    "extern __shared__ __align__(16) unsigned char @tiles@[];\n"
+    "@T@ *const @queries@ = (@T@ *)@tiles@, *const @ring@ = @queries@ + @BLOCK_ROWS@ * @PITCH@;\n"
+    "const int64_t @period@ = @period_text@;\n"
+    "const int64_t @n_tiles@ = (@period@ + @BLOCK_ROWS@ - 1) / @BLOCK_ROWS@;\n"
+    "const int64_t @n_groups@ = gridDim.x / @n_tiles@;\n"
+    "/* The longest rows first. Where all blocks run at once, the later ones begin with the "
+    "shortest. */\n"
+    "const int64_t @rank@ = gridDim.x <= @AT_ONCE@ && blockIdx.x >= gridDim.x / 2 ? gridDim.x - 1 "
+    "- (blockIdx.x - gridDim.x / 2) : blockIdx.x;\n"
+    "const int64_t @t_at@ = (@n_tiles@ - 1 - @rank@ / @n_groups@) * @BLOCK_ROWS@;\n"
+    "int64_t @group@ = @rank@ % @n_groups@;\n"
+    "@held@"
+    "const int64_t @row_at@ = @group_at@@t_at@;\n"
+    "@scalars@"
+    "const int64_t @n_dot@ = @dot_size@;\n"
+    "const int64_t @t_end@ = @t_at@ + @BLOCK_ROWS@ < @period@ ? @t_at@ + @BLOCK_ROWS@ : @period@;\n"
+    "const int64_t @n_keys@ = @all_keys@;\n"
+    "const int @warp@ = threadIdx.x / 32, @lane@ = threadIdx.x % 32;\n"
+    "const int64_t @warp_at@ = @t_at@ + @warp@ * @WARP_ROWS@;\n"
+    "/* Keys that the warp's rows have, and those that all of them have */\n"
+    "const int64_t @warp_end@ = @warp_at@ + @WARP_ROWS@ < @period@ ? @warp_at@ + @WARP_ROWS@ : "
+    "@period@;\n"
+    "const int64_t @any_keys@ = @warp_keys@, @each_keys@ = @least_keys@;\n"
+    "auto @fetch@ = [&](int64_t @step@) {\n"
+    "@T@ *const @to@ = @ring@ + @step@ % 2 * 2 * @KEYS@ * @PITCH@;\n"
+    "const int64_t @t@ = @t_at@, @row@ = @row_at@;\n"
+    "(void)@t@, (void)@row@;\n"
+    "#pragma unroll\n"
+    "for (int @u@ = threadIdx.x; @u@ < @KEYS@ * @HEAD@ / 8; @u@ += 32 * @WARPS@) {\n"
+    "const int @line@ = @u@ / (@HEAD@ / 8), @d@ = @u@ % (@HEAD@ / 8) * 8;\n"
+    "const int64_t @j@ = @step@ * @KEYS@ + @line@, @n@ = @j@ < @n_keys@ ? @n_dot@ - @d@ : 0;\n"
+    "@T@ *const @place@ = @to@ + @line@ * @PITCH@ + @d@;\n"
+    "fetch_@b@(@place@, &@key@, @n@);\n"
+    "fetch_@b@(@place@ + @KEYS@ * @PITCH@, &@value@, @n@);\n"
+    "}\n"
+    "};\n"
+    "for (int @u@ = threadIdx.x; @u@ < @BLOCK_ROWS@ * @HEAD@ / 8; @u@ += 32 * @WARPS@) {\n"
+    "const int @line@ = @u@ / (@HEAD@ / 8), @d@ = @u@ % (@HEAD@ / 8) * 8;\n"
+    "const int64_t @t@ = @t_at@ + @line@, @row@ = @row_at@ + @line@;\n"
+    "fetch_@b@(@queries@ + @line@ * @PITCH@ + @d@, &@query@, @t@ < @period@ ? @n_dot@ - @d@ : "
+    "0);\n"
+    "}\n"
+    "if (@n_keys@ > 0)\n"
+    "@fetch@(0);\n"
+    "__pipeline_commit();\n"
+    "/* Of rows lane / 4 and lane / 4 + 8 of each 16 */\n"
+    "float @tops@[@ROWS@][2], @sums@[@ROWS@][2], @totals@[@ROWS@][@HEAD@ / 8][4];\n"
+    "#pragma unroll\n"
+    "for (int @r@ = 0; @r@ < @ROWS@; @r@++) {\n"
+    "@tops@[@r@][0] = @tops@[@r@][1] = -INFINITY;\n"
+    "@sums@[@r@][0] = @sums@[@r@][1] = 0.0f;\n"
+    "#pragma unroll\n"
+    "for (int @c@ = 0; @c@ < @HEAD@ / 8; @c@++)\n"
+    "#pragma unroll\n"
+    "for (int @e@ = 0; @e@ < 4; @e@++)\n"
+    "@totals@[@r@][@c@][@e@] = 0.0f;\n"
+    "}\n";
+
+static const char tile_text[] =
+    "for (int64_t @step@ = 0; @step@ * @KEYS@ < @n_keys@; @step@++) {\n"
+    "__pipeline_wait_prior(0);\n"
+    "__syncthreads();\n"
+    "const int64_t @key_at@ = @step@ * @KEYS@;\n"
+    "if (@key_at@ + @KEYS@ < @n_keys@)\n"
+    "@fetch@(@step@ + 1);\n"
+    "__pipeline_commit();\n"
+    "if (@key_at@ >= @any_keys@)\n"
+    "continue;\n"
+    "const @T@ *const @keys@ = @ring@ + @step@ % 2 * 2 * @KEYS@ * @PITCH@, *const @values@ = "
+    "@keys@ + @KEYS@ * @PITCH@;\n"
+    "float @scores@[@ROWS@][@KEYS@ / 8][4];\n"
+    "#pragma unroll\n"
+    "for (int @r@ = 0; @r@ < @ROWS@; @r@++)\n"
+    "#pragma unroll\n"
+    "for (int @c@ = 0; @c@ < @KEYS@ / 8; @c@++)\n"
+    "#pragma unroll\n"
+    "for (int @e@ = 0; @e@ < 4; @e@++)\n"
+    "@scores@[@r@][@c@][@e@] = 0.0f;\n"
+    "#pragma unroll\n"
+    "for (int @d@ = 0; @d@ < @HEAD@; @d@ += 16) {\n"
+    "unsigned @left@[@ROWS@][4];\n"
+    "#pragma unroll\n"
+    "for (int @r@ = 0; @r@ < @ROWS@; @r@++)\n"
+    "load_@b@<@PITCH@, true, false>(@left@[@r@], @queries@ + (@warp@ * @WARP_ROWS@ + @r@ * 16) * "
+    "@PITCH@ + @d@);\n"
+    "#pragma unroll\n"
+    "for (int @c@ = 0; @c@ < @KEYS@ / 8; @c@ += 2) {\n"
+    "unsigned @right@[4];\n"
+    "load_@b@<@PITCH@, false, false>(@right@, @keys@ + @c@ * 8 * @PITCH@ + @d@);\n"
+    "#pragma unroll\n"
+    "for (int @r@ = 0; @r@ < @ROWS@; @r@++) {\n"
+    "multiply_@b@(@scores@[@r@][@c@], @left@[@r@], @right@[0], @right@[1]);\n"
+    "multiply_@b@(@scores@[@r@][@c@ + 1], @left@[@r@], @right@[2], @right@[3]);\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "const bool @is_edge@ = @key_at@ + @KEYS@ > @each_keys@;\n"
+    "#pragma unroll\n"
+    "for (int @r@ = 0; @r@ < @ROWS@; @r@++)\n"
+    "#pragma unroll\n"
+    "for (int @h@ = 0; @h@ < 2; @h@++) {\n"
+    "const int64_t @t@ = @warp_at@ + @r@ * 16 + @h@ * 8 + @lane@ / 4;\n"
+    "const int64_t @row_end@ = @row_keys@;\n"
+    "const int64_t @ahead@ = (@row_end@ < @n_keys@ ? @row_end@ : @n_keys@) - @key_at@;\n"
+    "const int @n_left@ = (int)(@ahead@ < @KEYS@ ? @ahead@ : @KEYS@) - @lane@ % 4 * 2;\n"
+    "float @high@ = @tops@[@r@][@h@];\n"
+    "#pragma unroll\n"
+    "for (int @c@ = 0; @c@ < @KEYS@ / 4; @c@++) {\n"
+    "const float @score@ = @scores@[@r@][@c@ / 2][@h@ * 2 + @c@ % 2];\n"
+    "@high@ = fmaxf(@high@, @scaled@);\n"
+    "}\n"
+    "if (@is_edge@) {\n"
+    "@high@ = @tops@[@r@][@h@];\n"
+    "#pragma unroll\n"
+    "for (int @c@ = 0; @c@ < @KEYS@ / 4; @c@++) {\n"
+    "const float @score@ = @scores@[@r@][@c@ / 2][@h@ * 2 + @c@ % 2];\n"
+    "if (@c@ / 2 * 8 + @c@ % 2 < @n_left@)\n"
+    "@high@ = fmaxf(@high@, @scaled@);\n"
+    "}\n"
+    "}\n"
+    "@high@ = fmaxf(@high@, __shfl_xor_sync(0xffffffffu, @high@, 1));\n"
+    "@high@ = fmaxf(@high@, __shfl_xor_sync(0xffffffffu, @high@, 2));\n"
+    "const float @scale_down@ = @high@ > -INFINITY ? power_@b@((@tops@[@r@][@h@] - @high@)@by@) : "
+    "1.0f;\n"
+    "float @part@ = 0.0f;\n"
+    "#pragma unroll\n"
+    "for (int @c@ = 0; @c@ < @KEYS@ / 4; @c@++) {\n"
+    "const float @score@ = @scores@[@r@][@c@ / 2][@h@ * 2 + @c@ % 2];\n"
+    "/* The difference as it was written: rounded once where a product and it are one operation. "
+    "*/\n"
+    "@scores@[@r@][@c@ / 2][@h@ * 2 + @c@ % 2] = power_@b@((@scaled@ - @high@)@by@);\n"
+    "}\n"
+    "if (@is_edge@) {\n"
+    "#pragma unroll\n"
+    "for (int @c@ = 0; @c@ < @KEYS@ / 4; @c@++)\n"
+    "if (@c@ / 2 * 8 + @c@ % 2 >= @n_left@)\n"
+    "@scores@[@r@][@c@ / 2][@h@ * 2 + @c@ % 2] = 0.0f;\n"
+    "}\n"
+    "#pragma unroll\n"
+    "for (int @c@ = 0; @c@ < @KEYS@ / 4; @c@++)\n"
+    "@part@ += @scores@[@r@][@c@ / 2][@h@ * 2 + @c@ % 2];\n"
+    "@sums@[@r@][@h@] = @sums@[@r@][@h@] * @scale_down@ + @part@;\n"
+    "@tops@[@r@][@h@] = @high@;\n"
+    "#pragma unroll\n"
+    "for (int @c@ = 0; @c@ < @HEAD@ / 8; @c@++) {\n"
+    "@totals@[@r@][@c@][@h@ * 2] *= @scale_down@;\n"
+    "@totals@[@r@][@c@][@h@ * 2 + 1] *= @scale_down@;\n"
+    "}\n"
+    "}\n"
+    "#pragma unroll\n"
+    "for (int @line@ = 0; @line@ < @KEYS@ / 8; @line@ += 2) {\n"
+    "unsigned @left@[@ROWS@][4];\n"
+    "#pragma unroll\n"
+    "for (int @r@ = 0; @r@ < @ROWS@; @r@++)\n"
+    "#pragma unroll\n"
+    "for (int @e@ = 0; @e@ < 4; @e@++)\n"
+    "@left@[@r@][@e@] = pair_@b@(@scores@[@r@][@line@ + @e@ / 2][@e@ % 2 * 2], "
+    "@scores@[@r@][@line@ + @e@ / 2][@e@ % 2 * 2 + 1]);\n"
+    "#pragma unroll\n"
+    "for (int @c@ = 0; @c@ < @HEAD@ / 8; @c@ += 2) {\n"
+    "unsigned @right@[4];\n"
+    "load_@b@<@PITCH@, true, true>(@right@, @values@ + @line@ * 8 * @PITCH@ + @c@ * 8);\n"
+    "#pragma unroll\n"
+    "for (int @r@ = 0; @r@ < @ROWS@; @r@++) {\n"
+    "multiply_@b@(@totals@[@r@][@c@], @left@[@r@], @right@[0], @right@[1]);\n"
+    "multiply_@b@(@totals@[@r@][@c@ + 1], @left@[@r@], @right@[2], @right@[3]);\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "}\n";
+
+/* Sums go through shared memory, so that neighbours store neighbours. */
+static const char store_text[] =
+    "__pipeline_wait_prior(0);\n"
+    "__syncthreads();\n"
+    "constexpr int @LINE@ = @HEAD@ + 4;\n"
+    "float *const @result@ = (float *)@tiles@ + @warp@ * 16 * @LINE@;\n"
+    "#pragma unroll\n"
+    "for (int @r@ = 0; @r@ < @ROWS@; @r@++) {\n"
+    "#pragma unroll\n"
+    "for (int @h@ = 0; @h@ < 2; @h@++) {\n"
+    "float *const @to@ = @result@ + (@lane@ / 4 + @h@ * 8) * @LINE@;\n"
+    "float @all@ = @sums@[@r@][@h@];\n"
+    "@all@ += __shfl_xor_sync(0xffffffffu, @all@, 1);\n"
+    "@all@ += __shfl_xor_sync(0xffffffffu, @all@, 2);\n"
+    "if (@lane@ % 4 == 0)\n"
+    "@to@[@HEAD@] = @all@;\n"
+    "#pragma unroll\n"
+    "for (int @c@ = 0; @c@ < @HEAD@ / 8; @c@++) {\n"
+    "@to@[@c@ * 8 + @lane@ % 4 * 2] = @totals@[@r@][@c@][@h@ * 2];\n"
+    "@to@[@c@ * 8 + @lane@ % 4 * 2 + 1] = @totals@[@r@][@c@][@h@ * 2 + 1];\n"
+    "}\n"
+    "}\n"
+    "__syncwarp();\n"
+    "#pragma unroll 4\n"
+    "for (int @e@ = @lane@; @e@ < 16 * @HEAD@; @e@ += 32) {\n"
+    "const int @line@ = @e@ / @HEAD@;\n"
+    "const int64_t @from@ = @warp@ * @WARP_ROWS@ + @r@ * 16 + @line@;\n"
+    "const @last_type@ @last_d@ = @e@ % @HEAD@;\n"
+    "if (@t_at@ + @from@ < @period@ && @last_d@ < @last_size@) {\n"
+    "const @row_type@ @row@ = @row_at@ + @from@;\n"
+    "@locals@"
+    "const float @sum@ = @result@[@line@ * @LINE@ + @HEAD@];\n"
+    "@store@\n"
+    "}\n"
+    "}\n"
+    "__syncwarp();\n"
+    "}\n";
+
+/* Head and batch out of the group's number, the last of them last. */
+static const char *held_text(const struct hone_flash *f, const char *group)
+{
+    const struct hone_coder_input *in = f->k->in;
+    const char *out = "";
+    for (size_t i = 0; i < f->n_held; i++) {
+        const struct hone_c_node *v = f->held[i]->var;
+        const char *bound = hone_cuda_inline(f->k, f->held[i]->bound, NULL, 0);
+        if (!bound)
+            return NULL;
+        out = i + 1 < f->n_held
+                  ? hone_pool_printf(in->pool, "%sconst %s %s = %s %% (%s);\n%s /= (%s);\n", out,
+                                     hone_cuda_type(in, v), v->name, group, bound, group, bound)
+                  : hone_pool_printf(in->pool, "%sconst %s %s = %s;\n", out, hone_cuda_type(in, v),
+                                     v->name, group);
+    }
+    return out;
+}
+
+/* How many keys the row has that is at t. */
+static const char *keys_at(const struct hone_flash *f, const char *t, const char *upper)
+{
+    return hone_pool_printf(f->k->in->pool, "(%s)%s", hone_flash_is_by_row(f) ? t : upper,
+                            f->loop->is_inclusive ? " + 1" : "");
+}
+
+static const char *make_body(const struct hone_flash *f, const struct loads *l, const char *rows,
+                             const char *warps, const char *n_keys)
+{
+    const struct hone_coder_input *in = f->k->in;
+    struct hone_pool *pool = in->pool;
+    const char *t = f->t ? f->t->name : hone_fresh_name(in, "t"),
+               *d = hone_fresh_name(in, "element"), *group = hone_fresh_name(in, "group"),
+               *period = hone_fresh_name(in, "n_group"), *t_end = hone_fresh_name(in, "t_end"),
+               *warp_at = hone_fresh_name(in, "warp_at"),
+               *warp_end = hone_fresh_name(in, "warp_end"), *result = hone_fresh_name(in, "result"),
+               *line = hone_fresh_name(in, "line"), *pitch = hone_fresh_name(in, "LINE");
+    const char *query = hone_flash_expression(f, l->query, f->dot, d, t),
+               *key = hone_flash_expression(f, l->key, f->dot, d, t),
+               *value = hone_flash_expression(f, l->value, f->add, d, t),
+               *scaled = hone_flash_expression(f, f->scaled, NULL, d, t),
+               *dot_size = hone_flash_expression(f, f->dot->upper, NULL, d, t),
+               *last_size = hone_flash_expression(f, f->last->upper, NULL, d, t),
+               *upper = hone_flash_expression(f, f->loop->upper, NULL, d, t),
+               *held = held_text(f, group),
+               *of_group = hone_cuda_inline(f->k, f->period ? f->period : f->axis->bound, NULL, 0);
+    if (!query || !key || !value || !scaled || !dot_size || !last_size || !upper || !held ||
+        !of_group)
+        return NULL;
+    const struct hone_cuda_word words[] = {
+        {"T", l->type},
+        {"b", strcmp(l->type, "__half") == 0 ? "f16" : "bf16"},
+        {"HEAD", hone_pool_printf(pool, "%d", head_of(f))},
+        {"ROWS", rows},
+        {"WARPS", warps},
+        {"KEYS", n_keys},
+        {"AT_ONCE", hone_flash_is_by_row(f) ? "264" : "0"},
+        {"period", period},
+        {"period_text", of_group},
+        {"group", group},
+        {"group_at", f->n_held > 0 ? "" : hone_pool_printf(pool, "%s * %s + ", group, period)},
+        {"held", held},
+        {"scalars", hone_flash_declarations(f, false)},
+        {"locals", hone_flash_declarations(f, true)},
+        {"dot_size", dot_size},
+        {"t", t},
+        {"t_end", t_end},
+        {"warp_at", warp_at},
+        {"warp_end", warp_end},
+        {"all_keys", keys_at(f, hone_pool_printf(pool, "%s - 1", t_end), upper)},
+        {"warp_keys", keys_at(f, hone_pool_printf(pool, "%s - 1", warp_end), upper)},
+        {"least_keys", keys_at(f, warp_at, upper)},
+        {"row_keys", keys_at(f, t, upper)},
+        {"row", f->row->name},
+        {"row_type", hone_cuda_type(in, f->row)},
+        {"d", d},
+        {"j", f->loop->var->name},
+        {"line", line},
+        {"result", result},
+        {"LINE", pitch},
+        {"query", query},
+        {"key", key},
+        {"value", value},
+        {"score", f->score->name},
+        {"scaled", scaled},
+        {"by", factor_of(f)},
+        {"sum", f->sum->name},
+        {"last_size", last_size},
+        {"last_type", hone_cuda_type(in, f->last->var)},
+        {"last_d", f->last->var->name},
+        {"store", hone_flash_store(f, hone_pool_printf(pool, "%s[%s * %s + %s]", result, line,
+                                                       pitch, f->last->var->name))},
+        {NULL, NULL},
+    };
+    return hone_pool_printf(pool, "%s%s%s", hone_cuda_fill(in, front_text, words),
+                            hone_cuda_fill(in, tile_text, words),
+                            hone_cuda_fill(in, store_text, words));
+}
+
+static const char *helpers(const struct hone_coder_input *in, const char *type)
+{
+    const char *b = strcmp(type, "__half") == 0 ? "f16" : "bf16";
+    const struct hone_cuda_word words[] = {{"T", type}, {"b", b}, {NULL, NULL}};
+    return hone_has_word(hone_coder_source(in), hone_pool_printf(in->pool, "multiply_%s", b))
+               ? ""
+               : hone_cuda_fill(in, helper_text, words);
+}
+
+bool hone_flash_mma(const struct hone_flash *f, struct hone_flash_text *ret)
+{
+    const struct hone_coder_input *in = f->k->in;
+    struct loads l;
+    const char *rows, *warps, *keys = hone_fresh_name(in, "KEYS");
+    const char *pragmas = hone_cuda_tunable(in, "ROWS", "2, 1", &rows);
+    pragmas =
+        hone_pool_printf(in->pool, "%s%s", pragmas, hone_cuda_tunable(in, "WARPS", "4, 8", &warps));
+    if (!read_loads(f, &l))
+        return false;
+    const char *bytes =
+        hone_fresh_name(in, hone_pool_printf(in->pool, "%s_bytes", f->k->function->name));
+    ret->rows = hone_pool_printf(in->pool, "16 * %s * %s", rows, warps);
+    ret->threads = hone_pool_printf(in->pool, "32 * %s", warps);
+    ret->bytes = bytes;
+    /* registers hold ROWS * KEYS of the scores, and a line has at most 272 bytes */
+    ret->pragmas = hone_pool_printf(
+        in->pool,
+        "%s#pragma hone tune(%s: 64, 32, 128) where(%s * %s <= 128 && (%s + 4 * %s) * 272 <= "
+        "232448)\nconstexpr int %s = (%s + 4 * %s) * %d;\n",
+        pragmas, keys, rows, keys, ret->rows, keys, bytes, ret->rows, keys, 2 * (head_of(f) + 8));
+    ret->helpers = helpers(in, l.type);
+    ret->body = make_body(f, &l, rows, warps, keys);
+    return ret->body != NULL;
+}
