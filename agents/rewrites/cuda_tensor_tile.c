@@ -103,6 +103,13 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
     return n;
 }
 
+/* The block's own part of the steps along k */
+#define HONE_TILE_STEPS                                                                            \
+    "const int @n_steps@ = (int)((@k_upper@ - @k_lower@ + @BK@ - 1) / @BK@);\n"                    \
+    "const int @each@ = (@n_steps@ + (int)gridDim.y - 1) / (int)gridDim.y;\n"                      \
+    "const int @first@ = (int)blockIdx.y * @each@;\n"                                              \
+    "const int @last@ = @first@ + @each@ < @n_steps@ ? @first@ + @each@ : @n_steps@;\n"
+
 static const char helper_text[] =
     "#include <cuda_pipeline.h>\n"
     "#include <mma.h>\n\n"
@@ -112,8 +119,11 @@ static const char helper_text[] =
     "    if (n >= 8 && (uintptr_t)from % 16 == 0) {\n"
     "        __pipeline_memcpy_async(to, from, 16);\n"
     "    } else {\n"
+    "        /* all of them are read before one is stored */\n"
+    "        __align__(16) T part[8];\n"
     "        for (int i = 0; i < 8; i++)\n"
-    "            to[i] = i < n ? from[i] : (T)0.0f;\n"
+    "            part[i] = i < n ? from[i] : (T)0.0f;\n"
+    "        *(uint4 *)to = *(const uint4 *)part;\n"
     "    }\n"
     "}\n";
 
@@ -128,9 +138,8 @@ static const char body_text[] =
     "@T@ *const @left_tiles@ = @tiles@, *const @right_tiles@ = @tiles@ + @STAGES@ * @LEFT_SIZE@;\n"
     "const int64_t @n_columns@ = (@column_bound@ + @BN@ - 1) / @BN@;\n"
     "@batch@" HONE_CUDA_TILE_ORDER "const int @warp@ = threadIdx.x / 32;\n"
-    "const int @warp_row@ = @warp@ / 4 * (@BM@ / 2), @warp_column@ = @warp@ % 4 * (@BN@ / 4);\n"
-    "const int @n_steps@ = (int)((@k_upper@ - @k_lower@ + @BK@ - 1) / @BK@);\n"
-    "auto @fetch@ = [&](int @at_step@) {\n"
+    "const int @warp_row@ = @warp@ / 4 * (@BM@ / 2), @warp_column@ = @warp@ % 4 * (@BN@ / "
+    "4);\n" HONE_TILE_STEPS "auto @fetch@ = [&](int @at_step@) {\n"
     "const int64_t @k_at@ = @k_lower@ + (int64_t)@at_step@ * @BK@;\n"
     "@T@ *const @left_to@ = @left_tiles@ + @at_step@ % @STAGES@ * @LEFT_SIZE@;\n"
     "@T@ *const @right_to@ = @right_tiles@ + @at_step@ % @STAGES@ * @RIGHT_SIZE@;\n"
@@ -146,20 +155,22 @@ static const char body_text[] =
     "const @k_type@ @k@ = @k_at@ + @right_k@;\n"
     "fetch_eight(@right_to@ + @line@ * @RIGHT_PITCH@ + @part@, &@right@, @right_n@);\n"
     "}\n"
-    "};\n"
+    "};\n";
+
+static const char loop_text[] =
     "wmma::fragment<wmma::accumulator, 16, 16, 16, float> @total@[@FM@][@FN@];\n"
     "for (int @r@ = 0; @r@ < @FM@; @r@++)\n"
     "for (int @c@ = 0; @c@ < @FN@; @c@++)\n"
     "wmma::fill_fragment(@total@[@r@][@c@], 0.0f);\n"
     "for (int @s@ = 0; @s@ < @STAGES@ - 1; @s@++) {\n"
-    "if (@s@ < @n_steps@)\n"
-    "@fetch@(@s@);\n"
+    "if (@first@ + @s@ < @last@)\n"
+    "@fetch@(@first@ + @s@);\n"
     "__pipeline_commit();\n"
     "}\n"
-    "for (int @step@ = 0; @step@ < @n_steps@; @step@++) {\n"
+    "for (int @step@ = @first@; @step@ < @last@; @step@++) {\n"
     "__pipeline_wait_prior(@STAGES@ - 2);\n"
     "__syncthreads();\n"
-    "if (@step@ + @STAGES@ - 1 < @n_steps@)\n"
+    "if (@step@ + @STAGES@ - 1 < @last@)\n"
     "@fetch@(@step@ + @STAGES@ - 1);\n"
     "__pipeline_commit();\n"
     "const @T@ *const @left_now@ = @left_tiles@ + @step@ % @STAGES@ * @LEFT_SIZE@;\n"
@@ -212,8 +223,11 @@ static const char warpgroup_text[] =
     "    if (n >= N && (uintptr_t)from % 16 == 0) {\n"
     "        __pipeline_memcpy_async(to, from, 16);\n"
     "    } else {\n"
+    "        /* all of them are read before one is stored */\n"
+    "        __align__(16) T part[N];\n"
     "        for (int i = 0; i < N; i++)\n"
-    "            ((T *)to)[i] = i < n ? from[i] : (T)0.0f;\n"
+    "            part[i] = i < n ? from[i] : (T)0.0f;\n"
+    "        *(uint4 *)to = *(const uint4 *)part;\n"
     "    }\n"
     "}\n\n"
     "/* Where a byte of a tile with lines of 128 bytes lies. */\n"
@@ -297,9 +311,8 @@ static const char warpgroup_body_text[] =
     "constexpr int @PITCH@ = @BN@ + 4;\n"
     "extern __shared__ __align__(1024) unsigned char @ring@[];\n"
     "const int64_t @n_columns@ = (@column_bound@ + @BN@ - 1) / @BN@;\n"
-    "@batch@" HONE_CUDA_TILE_ORDER
-    "const int @warp@ = threadIdx.x / 32, @lane@ = threadIdx.x % 32, @half@ = threadIdx.x / 128;\n"
-    "const int @n_steps@ = (int)((@k_upper@ - @k_lower@ + @BK@ - 1) / @BK@);\n"
+    "@batch@" HONE_CUDA_TILE_ORDER "const int @warp@ = threadIdx.x / 32, @lane@ = threadIdx.x % "
+    "32, @half@ = threadIdx.x / 128;\n" HONE_TILE_STEPS
     "/* Where this thread's pieces of the first part come from; blocks at an edge ask each time. "
     "*/\n"
     "const @T@ *@left_from@[@BM@ / 32], *@right_from@[@BN@ / 32];\n"
@@ -360,11 +373,11 @@ static const char warpgroup_loop_text[] =
     "for (int @r@ = 0; @r@ < 128; @r@++)\n"
     "@total@[@r@] = 0;\n"
     "for (int @s@ = 0; @s@ < @STAGES@ - 1; @s@++) {\n"
-    "if (@s@ < @n_steps@)\n"
-    "@fetch@(@s@);\n"
+    "if (@first@ + @s@ < @last@)\n"
+    "@fetch@(@first@ + @s@);\n"
     "__pipeline_commit();\n"
     "}\n"
-    "for (int @step@ = 0; @step@ < @n_steps@; @step@++) {\n"
+    "for (int @step@ = @first@; @step@ < @last@; @step@++) {\n"
     "__pipeline_wait_prior(@STAGES@ - 2);\n"
     "show_tiles();\n"
     "__syncthreads();\n"
@@ -377,7 +390,7 @@ static const char warpgroup_loop_text[] =
     "/* All have read the step before this one, and its buffer is free. */\n"
     "warpgroup_wait<1>();\n"
     "__syncthreads();\n"
-    "if (@step@ + @STAGES@ - 1 < @n_steps@)\n"
+    "if (@step@ + @STAGES@ - 1 < @last@)\n"
     "@fetch@(@step@ + @STAGES@ - 1);\n"
     "__pipeline_commit();\n"
     "}\n"
@@ -390,8 +403,10 @@ static const char warpgroup_loop_text[] =
     "@result@[(@lane@ / 4 + @r@ / 2 % 2 * 8) * @PITCH@ + @r@ / 4 * 8 + @lane@ % 4 * 2 + @r@ % 2] = "
     "@total@[@r@];\n"
     "__syncwarp();\n"
+    "const int64_t @lines@ = @row_bound@ - @row_at@ - @warp@ * 16;\n"
+    "const int @n_lines@ = @lines@ < 0 ? 0 : @lines@ < 16 ? (int)@lines@ : 16;\n"
     "#pragma unroll 4\n"
-    "for (int @e@ = @lane@; @e@ < 16 * @BN@; @e@ += 32) {\n"
+    "for (int @e@ = @lane@; @e@ < @n_lines@ * @BN@; @e@ += 32) {\n"
     "const @row_type@ @row@ = @row_at@ + @warp@ * 16 + @e@ / @BN@;\n"
     "const @column_type@ @column@ = @column_at@ + @e@ % @BN@;\n"
     "if (@row@ < @row_bound@ && @column@ < @column_bound@) {\n"
@@ -409,15 +424,20 @@ static const char *inside(struct hone_pool *pool, const char *at, const char *en
 static const char *fill_body(const struct hone_coder_input *in, int variant,
                              const struct hone_cuda_word *words)
 {
-    if (variant == BY_WARPS)
-        return hone_cuda_fill(in, body_text, words);
-    return hone_pool_printf(in->pool, "%s%s", hone_cuda_fill(in, warpgroup_body_text, words),
-                            hone_cuda_fill(in, warpgroup_loop_text, words));
+    bool is_wide = variant == BY_WARPGROUPS;
+    return hone_pool_printf(in->pool, "%s%s",
+                            hone_cuda_fill(in, is_wide ? warpgroup_body_text : body_text, words),
+                            hone_cuda_fill(in, is_wide ? warpgroup_loop_text : loop_text, words));
 }
 
-static const char *make_body(const struct tensor *t, int variant, const char *bm, const char *bn,
-                             const char *bk, const char *stages)
+struct sizes {
+    const char *bm, *bn, *bk, *stages, *pragmas;
+};
+
+static const char *make_body(const struct tensor *t, int variant, const struct sizes *z,
+                             const struct hone_cuda_split *split)
 {
+    const char *bm = z->bm, *bn = z->bn, *bk = z->bk, *stages = z->stages;
     bool is_wide = variant == BY_WARPGROUPS;
     const struct hone_cuda_contraction *c = &t->c;
     const struct hone_coder_input *in = c->k->in;
@@ -499,7 +519,7 @@ static const char *make_body(const struct tensor *t, int variant, const char *bm
         {"right_major", rk ? "col_major" : "row_major"},
         {"left_place", left_place},
         {"right_place", right_place},
-        {"finish", hone_cuda_contraction_finish(c, total)},
+        {"finish", hone_cuda_split_finish(c, split, total)},
         {"acc", c->acc->type},
         {"reg", strcmp(c->acc->type, "int") == 0 ? "r" : "f"},
         {"u", u},
@@ -563,10 +583,6 @@ static const char *warpgroup_helpers(const struct tensor *t)
     return hone_cuda_fill(t->c.k->in, warpgroup_text, words);
 }
 
-struct sizes {
-    const char *bm, *bn, *bk, *stages, *pragmas;
-};
-
 static struct sizes name_sizes(const struct tensor *t, int variant)
 {
     const struct hone_coder_input *in = t->c.k->in;
@@ -590,7 +606,7 @@ static struct sizes name_sizes(const struct tensor *t, int variant)
 }
 
 static bool set_launches(struct hone_c_edits *edits, const struct tensor *t, const struct sizes *z,
-                         const char *bytes)
+                         const struct hone_cuda_split *split, const char *bytes)
 {
     const struct hone_cuda_kernel *k = t->c.k;
     for (size_t i = 0; i < k->n_launches; i++) {
@@ -599,7 +615,7 @@ static bool set_launches(struct hone_c_edits *edits, const struct tensor *t, con
         uint32_t at = l->launcher->body->begin + 1;
         if (!grid)
             return false;
-        hone_cuda_set_launch(edits, l, grid, "256", bytes);
+        hone_cuda_split_launch(edits, &t->c, split, l, grid, "256", bytes, z->bk);
         if (i == 0)
             hone_c_replace(edits, at, at,
                            hone_pool_printf(k->in->pool,
@@ -629,14 +645,17 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
         in->pool, "%sconstexpr int %s = %s;\n", z.pragmas, bytes,
         is_wide ? hone_pool_printf(in->pool, "%s * (%s + %s) * 128", z.stages, z.bm, z.bn)
                 : bytes_text(&t, z.bm, z.bn, z.bk, z.stages));
-    const char *body = make_body(&t, site->variant, z.bm, z.bn, z.bk, z.stages);
-    if (!body || !set_launches(&edits, &t, &z, bytes)) {
+    const struct hone_cuda_split split = hone_cuda_split_of(&t.c);
+    const char *body = make_body(&t, site->variant, &z, &split);
+    if (!body || !set_launches(&edits, &t, &z, &split, bytes)) {
         hone_fail(err, HONE_E_ARG, "a bound or a factor depends on what is not known there");
         return NULL;
     }
     hone_cuda_put_helpers(&edits, is_wide ? warpgroup_helpers(&t) : helper_text);
-    hone_cuda_replace_kernel(&edits, k, pragmas,
-                             hone_cuda_header(k, is_wide ? "256, 1" : "256", ""), body);
+    const char *front = hone_cuda_split_kernel(&t.c, &split);
+    hone_cuda_replace_kernel(
+        &edits, k, hone_pool_printf(in->pool, "%s%s", front, pragmas),
+        hone_cuda_header(k, is_wide ? "256, 1" : "256", hone_cuda_split_param(&t.c, &split)), body);
     hone_cuda_drop_unused(&edits, k);
     return hone_cuda_finish(&edits);
 }

@@ -78,8 +78,8 @@ static const char bias_text[] =
 
 #define BF16_PRODUCTS                                                                              \
     {                                                                                              \
-        {P(a_half), P(b_half), OUT, 13, 37, 11}, {P(a_half), P(b_half), OUT, 70, 130, 40},         \
-            {P(a_half), P(b_half), OUT, 100, 264, 120},                                            \
+        {P(a_half), P(b_half), OUT, 13, 37, 11}, {P(a_half), P(b_half), OUT, 70, 130, 168},        \
+            {P(a_half), P(b_half), OUT, 100, 264, 200},                                            \
             {P(a_half), P(b_half), OUT, 128, 256, 448},                                            \
         {                                                                                          \
             P(a_half), P(b_half), OUT, 129, 64, 250                                                \
@@ -136,7 +136,7 @@ static struct kernel_case cases[] = {
      nt_bytes_text,
      0,
      {{P(a_half), P(b_half), OUT, 13, 37, 11},
-      {P(a_half), P(b_half), OUT, 129, 250, 144},
+      {P(a_half), P(b_half), OUT, 129, 250, 400},
       {P(a_half), P(b_half), OUT, 256, 256, 672}},
      3},
     {"nn_rows", nn_rows_text, 1e-5, {{A, B, OUT, 13, 37, 11}, {A, B, OUT, 130, 129, 33}}, 2},

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "tests/unit/agents/cuda_batched.h"
+#include "tests/unit/agents/cuda_relatives.h"
 #include "tests/unit/agents/cuda_strangers.h"
 
 enum { MAX_OUT = 1 << 17 };
@@ -143,6 +145,43 @@ START_TEST(other_tiles_of_attention_are_right)
 }
 END_TEST
 
+/* Few tiles and a long k: the emulated device has four processors, which all get a part of k. */
+START_TEST(long_sums_are_split)
+{
+    static const struct {
+        const char *name, *source; /* NULL: of tests/relatives/cuda */
+        int variant;
+        intptr_t arguments[8];
+    } rows[] = {
+        {"gemm_nn", NULL, 0, {P(left), P(right), P(out_data), 13, 37, 600}},
+        {"gemm_nn", NULL, 1, {P(left), P(right), P(out_data), 13, 37, 600}},
+        {"gemm_nn", NULL, 1, {P(left), P(right), P(out_data), 70, 130, 1000}},
+        {"nt_locals", nt_locals_text, 1, {P(left), P(right), P(out_data), 1, 120, 1024}},
+        {"nt_bytes", nt_bytes_text, 1, {P(left), P(right), P(out_data), 9, 33, 2100}},
+        {"batch_bf16", batch_bf16_text, 1, {P(left), P(right), P(out_data), 1, 2, 13, 37, 600}},
+    };
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    fill();
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        HONE_AUTOFREE char *read = NULL;
+        const char *source = rows[i].source, *name = rows[i].name;
+        size_t len = 0;
+        if (!source) {
+            const char *path = hone_pool_printf(pool, "tests/relatives/cuda/%s.cu", name);
+            ck_assert_int_eq(hone_file_read(path, 1 << 16, &read, &len, NULL), 0);
+            source = read;
+        }
+        const char *text =
+            rewritten(source, name, "cuda_tensor_tile", rows[i].variant, parser, pool);
+        ck_assert_ptr_nonnull(text);
+        compare(build(source, name, "", pool), text, name, "", rows[i].arguments, pool);
+        if (has_nvcc())
+            compile_for_device(text, "", pool);
+    }
+}
+END_TEST
+
 START_TEST(only_signed_bytes_along_k_are_products)
 {
     static const struct {
@@ -180,4 +219,4 @@ START_TEST(only_signed_bytes_along_k_are_products)
 END_TEST
 
 UNIT_MAIN("cuda_tensor", narrow_heads_go_to_tensor_cores, other_tiles_of_attention_are_right,
-          only_signed_bytes_along_k_are_products)
+          long_sums_are_split, only_signed_bytes_along_k_are_products)
