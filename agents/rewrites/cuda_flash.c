@@ -18,13 +18,14 @@
  * block: keys and values may depend on them in any way (heads that share keys).
  *
  * variant 0: products in registers, any types
- * variant 1: on tensor cores, 16-bit types (cuda_flash_mma.c) */
+ * variant 1: on tensor cores, 16-bit types (cuda_flash_mma.c)
+ * variant 2: the same by Hopper's warpgroups, heads of 64 or 128 */
 #include <string.h>
 
 #include "agents/rewrites/coder_rules.h"
 #include "agents/rewrites/cuda_flash.h"
 
-enum { BY_REGISTERS, BY_MMA };
+enum { BY_REGISTERS, BY_WARPS, BY_WARPGROUPS };
 
 static const struct hone_c_loop *loop_at(const struct hone_flash *f, const struct hone_c_node *stmt)
 {
@@ -270,8 +271,10 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
         struct hone_flash f;
         if (!read_flash(all[i], &f))
             continue;
-        if (hone_flash_has_mma(&f))
-            ret[n++] = hone_cuda_site(all[i], BY_MMA, "products of 16-bit numbers, row by row");
+        for (int variant = BY_WARPGROUPS; variant >= BY_WARPS && n < max; variant--)
+            if (hone_flash_has_mma(&f, variant == BY_WARPGROUPS))
+                ret[n++] =
+                    hone_cuda_site(all[i], variant, "products of 16-bit numbers, row by row");
         if (n < max)
             ret[n++] = hone_cuda_site(all[i], BY_REGISTERS,
                                       "every row reads all keys and values by itself");
@@ -600,7 +603,7 @@ static bool by_registers(const struct hone_flash *f, struct hone_flash_text *ret
     const char *rows;
     ret->pragmas = hone_cuda_tunable(in, "ROWS", "4, 8, 2", &rows);
     ret->rows = hone_pool_printf(in->pool, "16 * %s", rows);
-    ret->threads = "256";
+    ret->threads = ret->bounds = "256";
     ret->helpers = hone_cuda_vector_helper(in);
     ret->body = make_body(f, rows);
     return ret->body != NULL;
@@ -666,15 +669,17 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     struct hone_c_edits edits;
     if (!k || !read_flash(k, &f))
         return refuse(err);
-    if (site->variant == BY_MMA ? !hone_flash_has_mma(&f) || !hone_flash_mma(&f, &text)
-                                : !by_registers(&f, &text))
+    bool is_wide = site->variant == BY_WARPGROUPS;
+    if (site->variant == BY_REGISTERS
+            ? !by_registers(&f, &text)
+            : !hone_flash_has_mma(&f, is_wide) || !hone_flash_mma(&f, is_wide, &text))
         return refuse(err);
     hone_c_edits_init(&edits, in->tree);
     for (size_t i = 0; i < k->n_launches; i++)
         if (!set_launch(&edits, &f, &k->launches[i], &text))
             return refuse(err);
     hone_cuda_put_helpers(&edits, text.helpers);
-    hone_cuda_replace_kernel(&edits, k, text.pragmas, hone_cuda_header(k, text.threads, ""),
+    hone_cuda_replace_kernel(&edits, k, text.pragmas, hone_cuda_header(k, text.bounds, ""),
                              text.body);
     hone_cuda_drop_unused(&edits, k);
     return hone_cuda_finish(&edits);

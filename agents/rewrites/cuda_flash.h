@@ -34,15 +34,16 @@ const char *hone_flash_store(const struct hone_flash *f, const char *total);
 /* A block of `rows` rows; all are texts. */
 struct hone_flash_text {
     const char *pragmas, *helpers, *body;
-    const char *rows, *threads, *bytes; /* as a launcher may say it */
+    const char *bounds;                 /* of a launch */
+    const char *rows, *threads, *bytes; /* as a launcher may say it; bytes NULL: not known yet */
 };
 
 /* ---- tensor cores ---- */
 
 /* Are queries, keys and values plain loads of one 16-bit type, each along its elements, which are
- * few enough? */
-bool hone_flash_has_mma(const struct hone_flash *f);
+ * few enough? is_wide: by Hopper's warpgroups, whose heads are of 64 or 128. */
+bool hone_flash_has_mma(const struct hone_flash *f, bool is_wide);
 /* false: a bound changes. */
-bool hone_flash_mma(const struct hone_flash *f, struct hone_flash_text *ret);
+bool hone_flash_mma(const struct hone_flash *f, bool is_wide, struct hone_flash_text *ret);
 
 #endif

@@ -16,7 +16,12 @@
  * read at once lie in different banks. Heads are padded to a multiple of 16 with zeros; copies of
  * 16 bytes are element by element where memory is not aligned. So any sizes will do up to a head
  * of MAX_HEAD. Without NVIDIA's compiler for sm_80 or later the same text multiplies by shuffles of
- * the same registers, slowly. */
+ * the same registers, slowly.
+ *
+ * By warpgroups (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions") two of them have 64
+ * queries each and tiles of 128 keys, in lines of 128 bytes whose pieces change places. The next
+ * tile's scores and this one's totals are made together, and weights are found while the totals go
+ * on (FlashAttention-3; Shah et al., arXiv 2407.08608). Heads are padded to 64 or 128. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,20 +83,24 @@ static bool read_loads(const struct hone_flash *f, struct loads *ret)
            strcmp(ret->type, value) == 0;
 }
 
-/* Elements of a head, made a multiple of 16; 0: too many. A dot product may not be longer. */
-static int head_of(const struct hone_flash *f)
+/* Elements of a head, made a multiple of 16 or, for warpgroups, of 64; 0: too many, or too few for
+ * that. A dot product may not be longer. */
+static int head_of(const struct hone_flash *f, bool is_wide)
 {
+    const int unit = is_wide ? 64 : 16;
     const char *open = strchr(f->total->type, '[');
     long n = open ? strtol(open + 1, NULL, 10) : 0;
     const char *dot = hone_c_text(f->k->in->tree, f->dot->upper),
                *add = hone_c_text(f->k->in->tree, f->add->upper);
-    return n > 0 && n <= MAX_HEAD && strcmp(dot, add) == 0 ? (int)(n + 15) / 16 * 16 : 0;
+    return n > (is_wide ? 32 : 0) && n <= MAX_HEAD && strcmp(dot, add) == 0
+               ? ((int)n + unit - 1) / unit * unit
+               : 0;
 }
 
-bool hone_flash_has_mma(const struct hone_flash *f)
+bool hone_flash_has_mma(const struct hone_flash *f, bool is_wide)
 {
     struct loads l;
-    return head_of(f) > 0 && factor_of(f) && strcmp(f->score->type, "float") == 0 &&
+    return head_of(f, is_wide) > 0 && factor_of(f) && strcmp(f->score->type, "float") == 0 &&
            strcmp(f->total->type, "float") != 0 && strncmp(f->total->type, "float", 5) == 0 &&
            !f->dot->is_inclusive && !f->add->is_inclusive && !f->last->is_inclusive &&
            read_loads(f, &l);
@@ -208,18 +217,89 @@ static const char helper_text[] =
     "#endif\n"
     "}\n";
 
-static const char front_text[] =
-    "constexpr int @PITCH@ = @HEAD@ + 8, @WARP_ROWS@ = 16 * @ROWS@;\n"
-    "constexpr int @BLOCK_ROWS@ = @WARP_ROWS@ * @WARPS@;\n"
-    "extern __shared__ __align__(16) unsigned char @tiles@[];\n"
-    "@T@ *const @queries@ = (@T@ *)@tiles@, *const @ring@ = @queries@ + @BLOCK_ROWS@ * @PITCH@;\n"
+static const char warpgroup_text[] =
+    "/* Waits until LEFT groups are on their way; nothing reads these sums in front of it. */\n"
+    "template <int LEFT, int N> __device__ inline void finish_@b@(float (&d)[N][4])\n"
+    "{\n"
+    "    warpgroup_wait<LEFT>();\n"
+    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
+    "#pragma unroll\n"
+    "    for (int i = 0; i < 4 * N; i++)\n"
+    "        asm volatile(\"\" : \"+f\"(d[i / 4][i % 4])::\"memory\");\n"
+    "#endif\n"
+    "}\n\n"
+    "#define R4(b) \"+f\"(d[b][0]), \"+f\"(d[b][1]), \"+f\"(d[b][2]), \"+f\"(d[b][3])\n"
+    "#define R32(b) R4(b), R4(b + 1), R4(b + 2), R4(b + 3), R4(b + 4), R4(b + 5), R4(b + 6), R4(b "
+    "+ 7)\n"
+    "/* d = left * right, or what d was besides: 64 x 128 sums, the 32 bytes number kk of both. "
+    "*/\n"
+    "__device__ inline void scores_@b@(float (&d)[16][4], const unsigned char *left,\n"
+    "                                   const unsigned char *right, int kk, int with_old)\n"
+    "{\n"
+    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
+    "    asm volatile(\"{\\n.reg .pred p;\\nsetp.ne.b32 p, %66, 0;\\n\"\n"
+    "                 \"wgmma.mma_async.sync.aligned.m64n128k16.f32.@b@.@b@ \"\n"
+    "@score_registers@"
+    "                 \"%64, %65, p, 1, 1, 0, 0;\\n}\\n\"\n"
+    "                 : R32(0), R32(8)\n"
+    "                 : \"l\"(tile_at(left + kk * 32, 8192)), \"l\"(tile_at(right + kk * 32, "
+    "8192)),\n"
+    "                   \"r\"(with_old));\n"
+    "#else\n"
+    "    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;\n"
+    "    for (int i = 0; i < 64; i++) {\n"
+    "        const int r = warp * 16 + lane / 4 + i / 2 % 2 * 8, c = i / 4 * 8 + lane % 4 * 2 + i "
+    "% 2;\n"
+    "        float sum = with_old ? d[i / 4][i % 4] : 0.0f;\n"
+    "        for (int k = kk * 16; k < (kk + 1) * 16; k++)\n"
+    "            sum += (float)*(const @T@ *)(left + swizzled(r * 128 + k * 2)) *\n"
+    "                   (float)*(const @T@ *)(right + swizzled(c * 128 + k * 2));\n"
+    "        d[i / 4][i % 4] = sum;\n"
+    "    }\n"
+    "#endif\n"
+    "}\n\n"
+    "/* d += a * right: 64 x @HEAD@ sums over the 16 keys number kk. */\n"
+    "__device__ inline void weigh_@b@_@HEAD@(float (&d)[@HEAD@ / 8][4], const unsigned (&a)[4],\n"
+    "                                      const unsigned char *right, int kk)\n"
+    "{\n"
+    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
+    "    asm volatile(\"wgmma.mma_async.sync.aligned.m64n@HEAD@k16.f32.@b@.@b@ \"\n"
+    "@total_registers@"
+    "                 \"@operands@, 1, 1, 1, 1;\\n\"\n"
+    "                 : @sums@\n"
+    "                 : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]),\n"
+    "                   \"l\"(tile_at(right + kk * 2048, 16384)));\n"
+    "#else\n"
+    "    const int lane = threadIdx.x % 32;\n"
+    "    float left[2][16];\n"
+    "    for (int i = 0; i < 16; i++) {\n"
+    "        const unsigned got = __shfl_sync(0xffffffffu, a[i / 4], lane / 4 * 4 + i % 4);\n"
+    "        @T@ two[2];\n"
+    "        memcpy(two, &got, 4);\n"
+    "        left[i / 4 % 2][i / 8 * 8 + i % 4 * 2] = (float)two[0];\n"
+    "        left[i / 4 % 2][i / 8 * 8 + i % 4 * 2 + 1] = (float)two[1];\n"
+    "    }\n"
+    "    for (int i = 0; i < @HEAD@ / 2; i++) {\n"
+    "        const int c = i / 4 * 8 + lane % 4 * 2 + i % 2;\n"
+    "        for (int k = 0; k < 16; k++)\n"
+    "            d[i / 4][i % 4] += left[i / 2 % 2][k] *\n"
+    "                               (float)*(const @T@ *)(right + swizzled(c / 64 * 16384 + "
+    "(kk * 16 + k) * 128 + c % 64 * 2));\n"
+    "    }\n"
+    "#endif\n"
+    "}\n"
+    "#undef R32\n"
+    "#undef R4\n";
+
+/* ---- text of the kernel ---- */
+
+static const char place_text[] =
+    "constexpr int @WARP_ROWS@ = 16 * @ROWS@, @BLOCK_ROWS@ = @WARP_ROWS@ * @WARPS@;\n"
+    "extern __shared__ __align__(1024) unsigned char @tiles@[];\n"
     "const int64_t @period@ = @period_text@;\n"
     "const int64_t @n_tiles@ = (@period@ + @BLOCK_ROWS@ - 1) / @BLOCK_ROWS@;\n"
     "const int64_t @n_groups@ = gridDim.x / @n_tiles@;\n"
-    "/* The longest rows first. Where all blocks run at once, the later ones begin with the "
-    "shortest. */\n"
-    "const int64_t @rank@ = gridDim.x <= @AT_ONCE@ && blockIdx.x >= gridDim.x / 2 ? gridDim.x - 1 "
-    "- (blockIdx.x - gridDim.x / 2) : blockIdx.x;\n"
+    "@rank_text@"
     "const int64_t @t_at@ = (@n_tiles@ - 1 - @rank@ / @n_groups@) * @BLOCK_ROWS@;\n"
     "int64_t @group@ = @rank@ % @n_groups@;\n"
     "@held@"
@@ -230,83 +310,28 @@ static const char front_text[] =
     "const int64_t @n_keys@ = @all_keys@;\n"
     "const int @warp@ = threadIdx.x / 32, @lane@ = threadIdx.x % 32;\n"
     "const int64_t @warp_at@ = @t_at@ + @warp@ * @WARP_ROWS@;\n"
-    "/* Keys that the warp's rows have, and those that all of them have */\n"
-    "const int64_t @warp_end@ = @warp_at@ + @WARP_ROWS@ < @period@ ? @warp_at@ + @WARP_ROWS@ : "
-    "@period@;\n"
-    "const int64_t @any_keys@ = @warp_keys@, @each_keys@ = @least_keys@;\n"
-    "auto @fetch@ = [&](int64_t @step@) {\n"
-    "@T@ *const @to@ = @ring@ + @step@ % 2 * 2 * @KEYS@ * @PITCH@;\n"
-    "const int64_t @t@ = @t_at@, @row@ = @row_at@;\n"
-    "(void)@t@, (void)@row@;\n"
-    "#pragma unroll\n"
-    "for (int @u@ = threadIdx.x; @u@ < @KEYS@ * @HEAD@ / 8; @u@ += 32 * @WARPS@) {\n"
-    "const int @line@ = @u@ / (@HEAD@ / 8), @d@ = @u@ % (@HEAD@ / 8) * 8;\n"
-    "const int64_t @j@ = @step@ * @KEYS@ + @line@, @n@ = @j@ < @n_keys@ ? @n_dot@ - @d@ : 0;\n"
-    "@T@ *const @place@ = @to@ + @line@ * @PITCH@ + @d@;\n"
-    "fetch_@b@(@place@, &@key@, @n@);\n"
-    "fetch_@b@(@place@ + @KEYS@ * @PITCH@, &@value@, @n@);\n"
-    "}\n"
-    "};\n"
-    "for (int @u@ = threadIdx.x; @u@ < @BLOCK_ROWS@ * @HEAD@ / 8; @u@ += 32 * @WARPS@) {\n"
-    "const int @line@ = @u@ / (@HEAD@ / 8), @d@ = @u@ % (@HEAD@ / 8) * 8;\n"
-    "const int64_t @t@ = @t_at@ + @line@, @row@ = @row_at@ + @line@;\n"
-    "fetch_@b@(@queries@ + @line@ * @PITCH@ + @d@, &@query@, @t@ < @period@ ? @n_dot@ - @d@ : "
-    "0);\n"
-    "}\n"
-    "if (@n_keys@ > 0)\n"
-    "@fetch@(0);\n"
-    "__pipeline_commit();\n"
+    "/* Keys that all rows of the warp have */\n"
+    "const int64_t @each_keys@ = @least_keys@;\n"
     "/* Of rows lane / 4 and lane / 4 + 8 of each 16 */\n"
     "float @tops@[@ROWS@][2], @sums@[@ROWS@][2], @totals@[@ROWS@][@HEAD@ / 8][4];\n"
+    "float @scores@[@ROWS@][@KEYS@ / 8][4], @scale_down@[@ROWS@][2];\n"
     "#pragma unroll\n"
     "for (int @r@ = 0; @r@ < @ROWS@; @r@++) {\n"
     "@tops@[@r@][0] = @tops@[@r@][1] = -INFINITY;\n"
     "@sums@[@r@][0] = @sums@[@r@][1] = 0.0f;\n"
     "#pragma unroll\n"
-    "for (int @c@ = 0; @c@ < @HEAD@ / 8; @c@++)\n"
-    "#pragma unroll\n"
-    "for (int @e@ = 0; @e@ < 4; @e@++)\n"
-    "@totals@[@r@][@c@][@e@] = 0.0f;\n"
+    "for (int @c@ = 0; @c@ < @HEAD@ / 2; @c@++)\n"
+    "@totals@[@r@][@c@ / 4][@c@ % 4] = 0.0f;\n"
     "}\n";
 
-static const char tile_text[] =
-    "for (int64_t @step@ = 0; @step@ * @KEYS@ < @n_keys@; @step@++) {\n"
-    "__pipeline_wait_prior(0);\n"
-    "__syncthreads();\n"
-    "const int64_t @key_at@ = @step@ * @KEYS@;\n"
-    "if (@key_at@ + @KEYS@ < @n_keys@)\n"
-    "@fetch@(@step@ + 1);\n"
-    "__pipeline_commit();\n"
-    "if (@key_at@ >= @any_keys@)\n"
-    "continue;\n"
-    "const @T@ *const @keys@ = @ring@ + @step@ % 2 * 2 * @KEYS@ * @PITCH@, *const @values@ = "
-    "@keys@ + @KEYS@ * @PITCH@;\n"
-    "float @scores@[@ROWS@][@KEYS@ / 8][4];\n"
-    "#pragma unroll\n"
-    "for (int @r@ = 0; @r@ < @ROWS@; @r@++)\n"
-    "#pragma unroll\n"
-    "for (int @c@ = 0; @c@ < @KEYS@ / 8; @c@++)\n"
-    "#pragma unroll\n"
-    "for (int @e@ = 0; @e@ < 4; @e@++)\n"
-    "@scores@[@r@][@c@][@e@] = 0.0f;\n"
-    "#pragma unroll\n"
-    "for (int @d@ = 0; @d@ < @HEAD@; @d@ += 16) {\n"
-    "unsigned @left@[@ROWS@][4];\n"
-    "#pragma unroll\n"
-    "for (int @r@ = 0; @r@ < @ROWS@; @r@++)\n"
-    "load_@b@<@PITCH@, true, false>(@left@[@r@], @queries@ + (@warp@ * @WARP_ROWS@ + @r@ * 16) * "
-    "@PITCH@ + @d@);\n"
-    "#pragma unroll\n"
-    "for (int @c@ = 0; @c@ < @KEYS@ / 8; @c@ += 2) {\n"
-    "unsigned @right@[4];\n"
-    "load_@b@<@PITCH@, false, false>(@right@, @keys@ + @c@ * 8 * @PITCH@ + @d@);\n"
-    "#pragma unroll\n"
-    "for (int @r@ = 0; @r@ < @ROWS@; @r@++) {\n"
-    "multiply_@b@(@scores@[@r@][@c@], @left@[@r@], @right@[0], @right@[1]);\n"
-    "multiply_@b@(@scores@[@r@][@c@ + 1], @left@[@r@], @right@[2], @right@[3]);\n"
-    "}\n"
-    "}\n"
-    "}\n"
+static const char at_once_text[] =
+    "/* The longest rows first. Where all blocks run at once, two on each of 132 processors, the "
+    "later half begins with the shortest. */\n"
+    "const int64_t @rank@ = gridDim.x <= 264 && blockIdx.x >= gridDim.x / 2 ? gridDim.x - 1 - "
+    "(blockIdx.x - gridDim.x / 2) : blockIdx.x;\n";
+
+/* Weights in place of the scores of the keys from key_at on; maxima and sums are kept up. */
+static const char soften_text[] =
     "const bool @is_edge@ = @key_at@ + @KEYS@ > @each_keys@;\n"
     "#pragma unroll\n"
     "for (int @r@ = 0; @r@ < @ROWS@; @r@++)\n"
@@ -333,7 +358,7 @@ static const char tile_text[] =
     "}\n"
     "@high@ = fmaxf(@high@, __shfl_xor_sync(0xffffffffu, @high@, 1));\n"
     "@high@ = fmaxf(@high@, __shfl_xor_sync(0xffffffffu, @high@, 2));\n"
-    "const float @scale_down@ = @high@ > -INFINITY ? power_@b@((@tops@[@r@][@h@] - @high@)@by@) : "
+    "@scale_down@[@r@][@h@] = @high@ > -INFINITY ? power_@b@((@tops@[@r@][@h@] - @high@)@by@) : "
     "1.0f;\n"
     "float @part@ = 0.0f;\n"
     "#pragma unroll\n"
@@ -352,14 +377,84 @@ static const char tile_text[] =
     "#pragma unroll\n"
     "for (int @c@ = 0; @c@ < @KEYS@ / 4; @c@++)\n"
     "@part@ += @scores@[@r@][@c@ / 2][@h@ * 2 + @c@ % 2];\n"
-    "@sums@[@r@][@h@] = @sums@[@r@][@h@] * @scale_down@ + @part@;\n"
+    "@sums@[@r@][@h@] = @sums@[@r@][@h@] * @scale_down@[@r@][@h@] + @part@;\n"
     "@tops@[@r@][@h@] = @high@;\n"
+    "}\n";
+
+static const char rescale_text[] =
     "#pragma unroll\n"
-    "for (int @c@ = 0; @c@ < @HEAD@ / 8; @c@++) {\n"
-    "@totals@[@r@][@c@][@h@ * 2] *= @scale_down@;\n"
-    "@totals@[@r@][@c@][@h@ * 2 + 1] *= @scale_down@;\n"
+    "for (int @r@ = 0; @r@ < @ROWS@; @r@++)\n"
+    "#pragma unroll\n"
+    "for (int @c@ = 0; @c@ < @HEAD@ / 2; @c@++)\n"
+    "@totals@[@r@][@c@ / 4][@c@ % 4] *= @scale_down@[@r@][@c@ / 2 % 2];\n";
+
+/* ---- by warps ---- */
+
+static const char warps_front_text[] =
+    "constexpr int @PITCH@ = @HEAD@ + 8;\n"
+    "@T@ *const @queries@ = (@T@ *)@tiles@, *const @ring@ = @queries@ + @BLOCK_ROWS@ * @PITCH@;\n"
+    "const int64_t @warp_end@ = @warp_at@ + @WARP_ROWS@ < @period@ ? @warp_at@ + @WARP_ROWS@ : "
+    "@period@;\n"
+    "/* Keys that some row of the warp has */\n"
+    "const int64_t @any_keys@ = @warp_keys@;\n"
+    "auto @fetch@ = [&](int64_t @step@) {\n"
+    "@T@ *const @to@ = @ring@ + @step@ % 2 * 2 * @KEYS@ * @PITCH@;\n"
+    "const int64_t @t@ = @t_at@, @row@ = @row_at@;\n"
+    "(void)@t@, (void)@row@;\n"
+    "#pragma unroll\n"
+    "for (int @u@ = threadIdx.x; @u@ < @KEYS@ * @HEAD@ / 8; @u@ += 32 * @WARPS@) {\n"
+    "const int @line@ = @u@ / (@HEAD@ / 8), @d@ = @u@ % (@HEAD@ / 8) * 8;\n"
+    "const int64_t @j@ = @step@ * @KEYS@ + @line@, @n@ = @j@ < @n_keys@ ? @n_dot@ - @d@ : 0;\n"
+    "@T@ *const @place@ = @to@ + @line@ * @PITCH@ + @d@;\n"
+    "fetch_@b@(@place@, &@key@, @n@);\n"
+    "fetch_@b@(@place@ + @KEYS@ * @PITCH@, &@value@, @n@);\n"
+    "}\n"
+    "};\n"
+    "for (int @u@ = threadIdx.x; @u@ < @BLOCK_ROWS@ * @HEAD@ / 8; @u@ += 32 * @WARPS@) {\n"
+    "const int @line@ = @u@ / (@HEAD@ / 8), @d@ = @u@ % (@HEAD@ / 8) * 8;\n"
+    "const int64_t @t@ = @t_at@ + @line@, @row@ = @row_at@ + @line@;\n"
+    "fetch_@b@(@queries@ + @line@ * @PITCH@ + @d@, &@query@, @t@ < @period@ ? @n_dot@ - @d@ : "
+    "0);\n"
+    "}\n"
+    "if (@n_keys@ > 0)\n"
+    "@fetch@(0);\n"
+    "__pipeline_commit();\n"
+    "for (int64_t @step@ = 0; @step@ * @KEYS@ < @n_keys@; @step@++) {\n"
+    "__pipeline_wait_prior(0);\n"
+    "__syncthreads();\n"
+    "const int64_t @key_at@ = @step@ * @KEYS@;\n"
+    "if (@key_at@ + @KEYS@ < @n_keys@)\n"
+    "@fetch@(@step@ + 1);\n"
+    "__pipeline_commit();\n"
+    "if (@key_at@ >= @any_keys@)\n"
+    "continue;\n"
+    "const @T@ *const @keys@ = @ring@ + @step@ % 2 * 2 * @KEYS@ * @PITCH@, *const @values@ = "
+    "@keys@ + @KEYS@ * @PITCH@;\n"
+    "#pragma unroll\n"
+    "for (int @r@ = 0; @r@ < @ROWS@; @r@++)\n"
+    "#pragma unroll\n"
+    "for (int @c@ = 0; @c@ < @KEYS@ / 2; @c@++)\n"
+    "@scores@[@r@][@c@ / 4][@c@ % 4] = 0.0f;\n"
+    "#pragma unroll\n"
+    "for (int @d@ = 0; @d@ < @HEAD@; @d@ += 16) {\n"
+    "unsigned @left@[@ROWS@][4];\n"
+    "#pragma unroll\n"
+    "for (int @r@ = 0; @r@ < @ROWS@; @r@++)\n"
+    "load_@b@<@PITCH@, true, false>(@left@[@r@], @queries@ + (@warp@ * @WARP_ROWS@ + @r@ * 16) * "
+    "@PITCH@ + @d@);\n"
+    "#pragma unroll\n"
+    "for (int @c@ = 0; @c@ < @KEYS@ / 8; @c@ += 2) {\n"
+    "unsigned @right@[4];\n"
+    "load_@b@<@PITCH@, false, false>(@right@, @keys@ + @c@ * 8 * @PITCH@ + @d@);\n"
+    "#pragma unroll\n"
+    "for (int @r@ = 0; @r@ < @ROWS@; @r@++) {\n"
+    "multiply_@b@(@scores@[@r@][@c@], @left@[@r@], @right@[0], @right@[1]);\n"
+    "multiply_@b@(@scores@[@r@][@c@ + 1], @left@[@r@], @right@[2], @right@[3]);\n"
     "}\n"
     "}\n"
+    "}\n";
+
+static const char warps_rest_text[] =
     "#pragma unroll\n"
     "for (int @line@ = 0; @line@ < @KEYS@ / 8; @line@ += 2) {\n"
     "unsigned @left@[@ROWS@][4];\n"
@@ -381,6 +476,97 @@ static const char tile_text[] =
     "}\n"
     "}\n"
     "}\n";
+
+/* ---- by warpgroups ---- */
+
+static const char groups_front_text[] =
+    "constexpr int @BUFFER@ = @KEYS@ * @HEAD@ * 2;\n"
+    "unsigned char *const @queries@ = @tiles@, *const @keys@ = @queries@ + @BLOCK_ROWS@ * @HEAD@ * "
+    "2, *const @values@ = @keys@ + 2 * @BUFFER@;\n"
+    "unsigned @weights@[@KEYS@ / 16][4];\n"
+    "/* Places of a tile: lines of 64 elements, then the next 64 elements of all lines */\n"
+    "auto @fetch@ = [&](unsigned char *@to@, int64_t @step@, bool @is_key@) {\n"
+    "const int64_t @t@ = @t_at@, @row@ = @row_at@;\n"
+    "(void)@t@, (void)@row@;\n"
+    "#pragma unroll\n"
+    "for (int @u@ = threadIdx.x; @u@ < @KEYS@ * @HEAD@ / 8; @u@ += 256) {\n"
+    "const int @d@ = @u@ / (8 * @KEYS@) * 64 + @u@ % 8 * 8;\n"
+    "const int64_t @j@ = @step@ * @KEYS@ + @u@ / 8 % @KEYS@;\n"
+    "fetch_@b@((@T@ *)(@to@ + @step@ % 2 * @BUFFER@ + swizzled(@u@ * 16)), @is_key@ ? &@key@ : "
+    "&@value@, @j@ < @n_keys@ ? @n_dot@ - @d@ : 0);\n"
+    "}\n"
+    "};\n"
+    "auto @multiply@ = [&](int64_t @step@) {\n"
+    "#pragma unroll\n"
+    "for (int @e@ = 0; @e@ < @HEAD@ / 16; @e@++)\n"
+    "scores_@b@(@scores@[0], @queries@ + @e@ / 4 * @BLOCK_ROWS@ * 128 + threadIdx.x / 128 * 8192, "
+    "@keys@ + @step@ % 2 * @BUFFER@ + @e@ / 4 * @KEYS@ * 128, @e@ % 4, @e@ > 0);\n"
+    "warpgroup_commit();\n"
+    "};\n"
+    "auto @weigh@ = [&](int64_t @step@) {\n"
+    "#pragma unroll\n"
+    "for (int @e@ = 0; @e@ < @KEYS@ / 16; @e@++)\n"
+    "weigh_@b@_@HEAD@(@totals@[0], @weights@[@e@], @values@ + @step@ % 2 * @BUFFER@, @e@);\n"
+    "warpgroup_commit();\n"
+    "};\n"
+    "auto @soften@ = [&](int64_t @key_at@) {\n";
+
+static const char groups_rest_text[] =
+    "};\n"
+    "auto @pack@ = [&]() {\n"
+    "#pragma unroll\n"
+    "for (int @e@ = 0; @e@ < @KEYS@ / 4; @e@++)\n"
+    "@weights@[@e@ / 4][@e@ % 4] = pair_@b@(@scores@[0][@e@ / 2][@e@ % 2 * 2], @scores@[0][@e@ / "
+    "2][@e@ % 2 * 2 + 1]);\n"
+    "};\n"
+    "for (int @u@ = threadIdx.x; @u@ < @BLOCK_ROWS@ * @HEAD@ / 8; @u@ += 256) {\n"
+    "const int @line@ = @u@ / 8 % @BLOCK_ROWS@, @d@ = @u@ / (8 * @BLOCK_ROWS@) * 64 + @u@ % 8 * "
+    "8;\n"
+    "const int64_t @t@ = @t_at@ + @line@, @row@ = @row_at@ + @line@;\n"
+    "fetch_@b@((@T@ *)(@queries@ + swizzled(@u@ * 16)), &@query@, @t@ < @period@ ? @n_dot@ - "
+    "@d@ : 0);\n"
+    "}\n"
+    "const int64_t @n_steps@ = @n_keys@ > @KEYS@ ? (@n_keys@ + @KEYS@ - 1) / @KEYS@ : 1;\n"
+    "@fetch@(@keys@, 0, true);\n"
+    "__pipeline_commit();\n"
+    "if (@n_steps@ > 1)\n"
+    "@fetch@(@keys@, 1, true);\n"
+    "@fetch@(@values@, 0, false);\n"
+    "__pipeline_commit();\n"
+    "__pipeline_wait_prior(1);\n"
+    "show_tiles();\n"
+    "__syncthreads();\n"
+    "warpgroup_begin();\n"
+    "@multiply@(0);\n"
+    "finish_@b@<0>(@scores@[0]);\n"
+    "@soften@(0);\n"
+    "@pack@();\n"
+    "/* The next tile's scores and this one's totals are made together, and weights are found "
+    "while "
+    "the latter go on. */\n"
+    "for (int64_t @step@ = 0; @step@ + 1 < @n_steps@; @step@++) {\n"
+    "__pipeline_wait_prior(0);\n"
+    "show_tiles();\n"
+    "__syncthreads();\n"
+    "if (@step@ + 2 < @n_steps@)\n"
+    "@fetch@(@keys@, @step@ + 2, true);\n"
+    "@fetch@(@values@, @step@ + 1, false);\n"
+    "__pipeline_commit();\n"
+    "warpgroup_begin();\n"
+    "@multiply@(@step@ + 1);\n"
+    "@weigh@(@step@);\n"
+    "finish_@b@<1>(@scores@[0]);\n"
+    "@soften@((@step@ + 1) * @KEYS@);\n"
+    "finish_@b@<0>(@totals@[0]);\n"
+    "@rescale@"
+    "@pack@();\n"
+    "}\n"
+    "__pipeline_wait_prior(0);\n"
+    "show_tiles();\n"
+    "__syncthreads();\n"
+    "warpgroup_begin();\n"
+    "@weigh@(@n_steps@ - 1);\n"
+    "finish_@b@<0>(@totals@[0]);\n";
 
 /* Sums go through shared memory, so that neighbours store neighbours. */
 static const char store_text[] =
@@ -446,8 +632,24 @@ static const char *keys_at(const struct hone_flash *f, const char *t, const char
                             f->loop->is_inclusive ? " + 1" : "");
 }
 
-static const char *make_body(const struct hone_flash *f, const struct loads *l, const char *rows,
-                             const char *warps, const char *n_keys)
+struct sizes {
+    const char *rows, *warps, *keys;
+};
+
+static const char *fill_body(const struct hone_coder_input *in, bool is_wide,
+                             const struct hone_cuda_word *words)
+{
+    const char *front = is_wide ? groups_front_text : warps_front_text,
+               *rest = is_wide ? groups_rest_text : warps_rest_text;
+    return hone_pool_printf(in->pool, "%s%s%s%s%s%s", hone_cuda_fill(in, place_text, words),
+                            hone_cuda_fill(in, front, words),
+                            hone_cuda_fill(in, soften_text, words),
+                            is_wide ? "" : hone_cuda_fill(in, rescale_text, words),
+                            hone_cuda_fill(in, rest, words), hone_cuda_fill(in, store_text, words));
+}
+
+static const char *make_body(const struct hone_flash *f, const struct loads *l,
+                             const struct sizes *z, bool is_wide)
 {
     const struct hone_coder_input *in = f->k->in;
     struct hone_pool *pool = in->pool;
@@ -469,14 +671,26 @@ static const char *make_body(const struct hone_flash *f, const struct loads *l, 
     if (!query || !key || !value || !scaled || !dot_size || !last_size || !upper || !held ||
         !of_group)
         return NULL;
+    const char *head = hone_pool_printf(pool, "%d", head_of(f, is_wide)),
+               *rank = hone_fresh_name(in, "rank");
+    const struct hone_cuda_word few[] = {
+        {"rank", rank}, {"HEAD", head}, {"ROWS", z->rows}, {NULL, NULL}};
+    const char *rescale = hone_cuda_fill(in, rescale_text, few);
+    const char *rank_text =
+        hone_flash_is_by_row(f) && !is_wide
+            ? hone_cuda_fill(in, at_once_text, few)
+            : hone_pool_printf(
+                  pool, "const int64_t %s = blockIdx.x; /* the longest rows first */\n", rank);
     const struct hone_cuda_word words[] = {
         {"T", l->type},
         {"b", strcmp(l->type, "__half") == 0 ? "f16" : "bf16"},
-        {"HEAD", hone_pool_printf(pool, "%d", head_of(f))},
-        {"ROWS", rows},
-        {"WARPS", warps},
-        {"KEYS", n_keys},
-        {"AT_ONCE", hone_flash_is_by_row(f) ? "264" : "0"},
+        {"HEAD", head},
+        {"ROWS", z->rows},
+        {"WARPS", z->warps},
+        {"KEYS", z->keys},
+        {"rank", rank},
+        {"rank_text", rank_text},
+        {"rescale", rescale},
         {"period", period},
         {"period_text", of_group},
         {"group", group},
@@ -514,42 +728,70 @@ static const char *make_body(const struct hone_flash *f, const struct loads *l, 
                                                        pitch, f->last->var->name))},
         {NULL, NULL},
     };
-    return hone_pool_printf(pool, "%s%s%s", hone_cuda_fill(in, front_text, words),
-                            hone_cuda_fill(in, tile_text, words),
-                            hone_cuda_fill(in, store_text, words));
+    return fill_body(in, is_wide, words);
 }
 
-static const char *helpers(const struct hone_coder_input *in, const char *type)
+/* Those of the type that the source has not got yet. */
+static const char *helpers(const struct hone_flash *f, const char *type, bool is_wide)
 {
-    const char *b = strcmp(type, "__half") == 0 ? "f16" : "bf16";
-    const struct hone_cuda_word words[] = {{"T", type}, {"b", b}, {NULL, NULL}};
-    return hone_has_word(hone_coder_source(in), hone_pool_printf(in->pool, "multiply_%s", b))
-               ? ""
-               : hone_cuda_fill(in, helper_text, words);
+    const struct hone_coder_input *in = f->k->in;
+    const char *b = strcmp(type, "__half") == 0 ? "f16" : "bf16", *out = "";
+    const int head = head_of(f, is_wide), n = head / 2;
+    const struct hone_cuda_word words[] = {
+        {"T", type},
+        {"b", b},
+        {"HEAD", hone_pool_printf(in->pool, "%d", head)},
+        {"score_registers", hone_cuda_registers(in->pool, 64)},
+        {"total_registers", hone_cuda_registers(in->pool, n)},
+        {"operands", hone_pool_printf(in->pool, "{%%%d, %%%d, %%%d, %%%d}, %%%d", n, n + 1, n + 2,
+                                      n + 3, n + 4)},
+        {"sums", head == 64 ? "R32(0)" : "R32(0), R32(8)"},
+        {NULL, NULL},
+    };
+    if (!hone_has_word(hone_coder_source(in), hone_pool_printf(in->pool, "multiply_%s", b)))
+        out = hone_cuda_fill(in, helper_text, words);
+    if (is_wide &&
+        !hone_has_word(hone_coder_source(in), hone_pool_printf(in->pool, "scores_%s", b)))
+        out = hone_pool_printf(in->pool, "%s\n%s%s", out, hone_cuda_warpgroup_helper(in),
+                               hone_cuda_fill(in, warpgroup_text, words));
+    return out;
 }
 
-bool hone_flash_mma(const struct hone_flash *f, struct hone_flash_text *ret)
+static const char *name_sizes(const struct hone_coder_input *in, bool is_wide, struct sizes *ret)
+{
+    *ret = (struct sizes){"1", "8", "128"};
+    if (is_wide)
+        return "";
+    const char *pragmas = hone_cuda_tunable(in, "ROWS", "2, 1", &ret->rows);
+    pragmas = hone_pool_printf(in->pool, "%s%s", pragmas,
+                               hone_cuda_tunable(in, "WARPS", "4, 8", &ret->warps));
+    ret->keys = hone_fresh_name(in, "KEYS");
+    /* registers hold ROWS * KEYS of the scores, and a line has at most 272 bytes */
+    return hone_pool_printf(in->pool,
+                            "%s#pragma hone tune(%s: 64, 32, 128) where(%s * %s <= 128 && (16 * %s "
+                            "* %s + 4 * %s) * 272 <= 232448)\n",
+                            pragmas, ret->keys, ret->rows, ret->keys, ret->rows, ret->warps,
+                            ret->keys);
+}
+
+bool hone_flash_mma(const struct hone_flash *f, bool is_wide, struct hone_flash_text *ret)
 {
     const struct hone_coder_input *in = f->k->in;
     struct loads l;
-    const char *rows, *warps, *keys = hone_fresh_name(in, "KEYS");
-    const char *pragmas = hone_cuda_tunable(in, "ROWS", "2, 1", &rows);
-    pragmas =
-        hone_pool_printf(in->pool, "%s%s", pragmas, hone_cuda_tunable(in, "WARPS", "4, 8", &warps));
+    struct sizes z;
+    const char *pragmas = name_sizes(in, is_wide, &z);
     if (!read_loads(f, &l))
         return false;
     const char *bytes =
         hone_fresh_name(in, hone_pool_printf(in->pool, "%s_bytes", f->k->function->name));
-    ret->rows = hone_pool_printf(in->pool, "16 * %s * %s", rows, warps);
-    ret->threads = hone_pool_printf(in->pool, "32 * %s", warps);
+    ret->rows = hone_pool_printf(in->pool, "16 * %s * %s", z.rows, z.warps);
+    ret->threads = is_wide ? "256" : hone_pool_printf(in->pool, "32 * %s", z.warps);
+    ret->bounds = is_wide ? "256, 1" : ret->threads;
     ret->bytes = bytes;
-    /* registers hold ROWS * KEYS of the scores, and a line has at most 272 bytes */
-    ret->pragmas = hone_pool_printf(
-        in->pool,
-        "%s#pragma hone tune(%s: 64, 32, 128) where(%s * %s <= 128 && (%s + 4 * %s) * 272 <= "
-        "232448)\nconstexpr int %s = (%s + 4 * %s) * %d;\n",
-        pragmas, keys, rows, keys, ret->rows, keys, bytes, ret->rows, keys, 2 * (head_of(f) + 8));
-    ret->helpers = helpers(in, l.type);
-    ret->body = make_body(f, &l, rows, warps, keys);
+    ret->pragmas =
+        hone_pool_printf(in->pool, "%sconstexpr int %s = (%s + 4 * %s) * %d;\n", pragmas, bytes,
+                         ret->rows, z.keys, 2 * (head_of(f, is_wide) + (is_wide ? 0 : 8)));
+    ret->helpers = helpers(f, l.type, is_wide);
+    ret->body = make_body(f, &l, &z, is_wide);
     return ret->body != NULL;
 }

@@ -230,35 +230,6 @@ static const char warpgroup_text[] =
     "        *(uint4 *)to = *(const uint4 *)part;\n"
     "    }\n"
     "}\n\n"
-    "/* Where a byte of a tile with lines of 128 bytes lies. */\n"
-    "__device__ inline int swizzled(int at)\n"
-    "{\n"
-    "    return at ^ (at / 128 % 8) * 16;\n"
-    "}\n\n"
-    "__device__ inline uint64_t tile_at(const unsigned char *at, int apart)\n"
-    "{\n"
-    "    const uint64_t shared = (uint64_t)__cvta_generic_to_shared(at) & 0x3ffff;\n"
-    "    return shared / 16 | (uint64_t)(apart / 16) << 16 | (uint64_t)64 << 32 | (uint64_t)1 << "
-    "62;\n"
-    "}\n\n"
-    "__device__ inline void warpgroup_begin()\n"
-    "{\n"
-    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
-    "    asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
-    "#endif\n"
-    "}\n\n"
-    "__device__ inline void warpgroup_commit()\n"
-    "{\n"
-    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
-    "    asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
-    "#endif\n"
-    "}\n\n"
-    "template <int N> __device__ inline void warpgroup_wait()\n"
-    "{\n"
-    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
-    "    asm volatile(\"wgmma.wait_group.sync.aligned %0;\" ::\"n\"(N) : \"memory\");\n"
-    "#endif\n"
-    "}\n\n"
     "/* Waits for all; nothing reads the sums in front of it. */\n"
     "__device__ inline void warpgroup_end(@acc@ (&d)[128])\n"
     "{\n"
@@ -267,13 +238,6 @@ static const char warpgroup_text[] =
     "#pragma unroll\n"
     "    for (int i = 0; i < 128; i++)\n"
     "        asm volatile(\"\" : \"+@reg@\"(d[i])::\"memory\");\n"
-    "#endif\n"
-    "}\n\n"
-    "/* What this thread wrote to shared memory is there for warpgroups' instructions. */\n"
-    "__device__ inline void show_tiles()\n"
-    "{\n"
-    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
-    "    asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "#endif\n"
     "}\n\n"
     "#define R4(b) \"+@reg@\"(d[b]), \"+@reg@\"(d[b + 1]), \"+@reg@\"(d[b + 2]), \"+@reg@\"(d[b + "
@@ -552,22 +516,14 @@ static const char *warpgroup_helpers(const struct tensor *t)
 {
     struct hone_pool *pool = t->c.k->in->pool;
     bool lk = t->left.is_along_k, rk = t->right.is_along_k, is_int = is_byte(t->left.type);
-    const char *type = strcmp(t->left.type, "__half") == 0 ? "f16" : "bf16", *registers = "";
-    for (int i = 0; i < 128; i++)
-        registers =
-            hone_pool_printf(pool, "%s%s%%%d,%s", registers, i % 16 ? "" : "                 \"", i,
-                             i % 16 == 15 ? (i == 127 ? " \"\n" : "\"\n") : "");
-    registers = hone_pool_printf(pool, "                 \"{\"\n%s", registers);
-    /* the last comma closes the list */
-    size_t n = strlen(registers);
-    registers = hone_pool_printf(pool, "%.*s}, \"\n", (int)(n - strlen(", \"\n")), registers);
+    const char *type = strcmp(t->left.type, "__half") == 0 ? "f16" : "bf16";
     const struct hone_cuda_word words[] = {
         {"T", t->left.type},
         {"acc", t->c.acc->type},
         {"reg", is_int ? "r" : "f"},
         {"shape", is_int ? "m64n256k32.s32.s8.s8"
                          : hone_pool_printf(pool, "m64n256k16.f32.%s.%s", type, type)},
-        {"registers", registers},
+        {"registers", hone_cuda_registers(pool, 128)},
         {"scales", is_int ? "1" : hone_pool_printf(pool, "1, 1, 1, %d, %d", !lk, !rk)},
         {"each", is_int ? "32" : "16"},
         {"left_step", lk ? "32" : "2048"},
@@ -580,7 +536,8 @@ static const char *warpgroup_helpers(const struct tensor *t)
                             : "c / 64 * 8192 + k * 128 + c % 64 * 2"},
         {NULL, NULL},
     };
-    return hone_cuda_fill(t->c.k->in, warpgroup_text, words);
+    return hone_pool_printf(pool, "%s%s", hone_cuda_warpgroup_helper(t->c.k->in),
+                            hone_cuda_fill(t->c.k->in, warpgroup_text, words));
 }
 
 static struct sizes name_sizes(const struct tensor *t, int variant)

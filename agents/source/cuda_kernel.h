@@ -139,6 +139,11 @@ const char *hone_cuda_column_helper(const struct hone_coder_input *in, const cha
 const char *hone_cuda_column_name(const char *op);
 /* Device type vector_of<T, N>: N elements that are moved at once; "" when the source has it. */
 const char *hone_cuda_vector_helper(const struct hone_coder_input *in);
+/* Device functions around Hopper's instructions for warpgroups, which do nothing elsewhere:
+ * swizzled, tile_at (a descriptor), warpgroup_begin, _commit, _wait, show_tiles; "" as above. */
+const char *hone_cuda_warpgroup_helper(const struct hone_coder_input *in);
+/* "{%0,%1, ...}, " of n operands, as pieces of a string in lines of 16. */
+const char *hone_cuda_registers(struct hone_pool *pool, int n);
 /* Bytes of an element type, 0 when it is not known. */
 int hone_cuda_type_bytes(const char *type);
 /* The type as it was written, without const: "int64_t". */

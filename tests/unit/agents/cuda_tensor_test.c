@@ -128,19 +128,38 @@ static void compare(void *original, const char *text, const char *name, const ch
 
 START_TEST(other_tiles_of_attention_are_right)
 {
-    static const char *const given[] = {"ROWS=1 WARPS=8 KEYS=32", "ROWS=1 KEYS=128"};
-    static const intptr_t arguments[] = {P(left), P(right), P(left), P(out_data), 1, 2, 1, 140};
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    static const struct {
+        const char *head, *type, *given;
+        int variant;
+        intptr_t arguments[8];
+    } rows[] = {
+        {"64", "bf16", "ROWS=1 WARPS=8 KEYS=32", 1, {1, 2, 1, 140}},
+        {"64", "bf16", "ROWS=1 KEYS=128", 1, {1, 2, 1, 140}},
+        {"64", "bf16", "", 2, {1, 4, 2, 140}},
+        {"128", "bf16", "", 2, {1, 1, 1, 390}},
+        {"100", "f16", "", 2, {2, 1, 1, 129}},
+    };
     HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
     fill();
-    void *original = build(attention_bf16_text, "attention_bf16", "", pool);
-    const char *text =
-        rewritten(attention_bf16_text, "attention_bf16", "cuda_flash", 1, parser, pool);
-    ck_assert_ptr_nonnull(text);
-    for (size_t i = 0; i < HONE_COUNTOF(given); i++) {
-        compare(original, text, "attention_bf16", given[i], arguments, pool);
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        const char *source =
+            with(attention_bf16_text, "D 64", hone_pool_printf(pool, "D %s", rows[i].head), pool);
+        intptr_t arguments[8] = {P(left), P(right), P(left), P(out_data)};
+        if (strcmp(rows[i].type, "f16") == 0) {
+            source = with(source, "cuda_bf16.h", "cuda_fp16.h", pool);
+            source = with(source, "__nv_bfloat16", "__half", pool);
+            source = with(source, "__bfloat162float", "__half2float", pool);
+            source = with(source, "__float2bfloat16", "__float2half", pool);
+        }
+        memcpy(arguments + 4, rows[i].arguments, 4 * sizeof(intptr_t));
+        void *original = build(source, "attention_bf16", "", pool);
+        const char *text =
+            rewritten(source, "attention_bf16", "cuda_flash", rows[i].variant, parser, pool);
+        ck_assert_ptr_nonnull(text);
+        compare(original, text, "attention_bf16", rows[i].given, arguments, pool);
         if (has_nvcc())
-            compile_for_device(text, given[i], pool);
+            compile_for_device(text, rows[i].given, pool);
     }
 }
 END_TEST
