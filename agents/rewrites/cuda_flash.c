@@ -20,12 +20,14 @@
  * variant 0: products in registers, any types
  * variant 1: on tensor cores, 16-bit types (cuda_flash_mma.c)
  * variant 2: the same by Hopper's warpgroups, heads of 64 or 128 */
+#include <stdlib.h>
 #include <string.h>
 
 #include "agents/rewrites/coder_rules.h"
 #include "agents/rewrites/cuda_flash.h"
 
 enum { BY_REGISTERS, BY_WARPS, BY_WARPGROUPS };
+enum { MAX_HEAD = 128 }; /* of 16-bit numbers */
 
 static const struct hone_c_loop *loop_at(const struct hone_flash *f, const struct hone_c_node *stmt)
 {
@@ -263,16 +265,89 @@ static bool read_flash(const struct hone_cuda_kernel *k, struct hone_flash *f)
     return f->max_size != NULL;
 }
 
+/* ---- 16-bit numbers ---- */
+
+static const char *factor_of(const struct hone_flash *f)
+{
+    static const struct {
+        const char *name, *factor;
+    } rows[] = {{"expf", " * 1.44269504f"},
+                {"__expf", " * 1.44269504f"},
+                {"exp", " * 1.44269504f"},
+                {"exp2f", ""}};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++)
+        if (strcmp(rows[i].name, f->exp_call->name) == 0)
+            return rows[i].factor;
+    return NULL;
+}
+
+static bool is_linear(const struct hone_c_poly *index, const struct hone_c_node *var)
+{
+    for (size_t i = 0; i < index->n; i++)
+        if (n_of(&index->terms[i], var) > 1)
+            return false;
+    return index->is_known;
+}
+
+/* The subscript of a 16-bit number that is converted to float and nothing else; NULL: it is none. */
+static const struct hone_c_node *load_of(const struct hone_flash *f, const struct hone_c_node *expr,
+                                         const struct hone_c_loop *along,
+                                         struct hone_flash_loads *loads)
+{
+    struct hone_c_access a[2];
+    const struct hone_c_node *n = hone_cuda_loaded(expr);
+    if (!n || hone_c_accesses(f->k->function, n, a, 2) != 1 || !a[0].root ||
+        a[0].root->kind != HONE_C_PARAM ||
+        hone_c_poly_stride(&a[0].index, along->var) != HONE_C_STRIDE_UNIT)
+        return NULL;
+    for (const struct hone_c_node *c = n; c != expr; c = c->parent)
+        if (c->parent->kind == HONE_C_CAST && strcmp(c->parent->type, "float") != 0)
+            return NULL;
+    const char *type = hone_element_type(f->k->in, a[0].root);
+    if (!type || (strcmp(type, "__half") != 0 && strcmp(type, "__nv_bfloat16") != 0) ||
+        (loads->type && strcmp(loads->type, type) != 0))
+        return NULL;
+    loads->type = type;
+    loads->is_linear = loads->is_linear && is_linear(&a[0].index, f->loop->var);
+    return n;
+}
+
+/* Padded; 0: too many elements, or too few for warpgroups. A dot product may not be longer. */
+static int head_of(const struct hone_flash *f, bool is_wide)
+{
+    const int unit = is_wide ? 64 : 16;
+    const char *open = strchr(f->total->type, '[');
+    long n = open ? strtol(open + 1, NULL, 10) : 0;
+    const char *dot = hone_c_text(f->k->in->tree, f->dot->upper),
+               *add = hone_c_text(f->k->in->tree, f->add->upper);
+    return n > (is_wide ? 32 : 0) && n <= MAX_HEAD && strcmp(dot, add) == 0
+               ? ((int)n + unit - 1) / unit * unit
+               : 0;
+}
+
+bool hone_flash_read_loads(const struct hone_flash *f, bool is_wide, struct hone_flash_loads *ret)
+{
+    *ret = (struct hone_flash_loads){
+        .factor = factor_of(f), .head = head_of(f, is_wide), .is_linear = true};
+    ret->query = load_of(f, f->query, f->dot, ret);
+    ret->key = load_of(f, f->key, f->dot, ret);
+    ret->value = load_of(f, f->value, f->add, ret);
+    return ret->factor && ret->head > 0 && ret->query && ret->key && ret->value &&
+           strcmp(f->score->type, "float") == 0 && strncmp(f->total->type, "float", 5) == 0 &&
+           !f->dot->is_inclusive && !f->add->is_inclusive && !f->last->is_inclusive;
+}
+
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
 {
     const struct hone_cuda_kernel *all[HONE_CUDA_MAX_KERNELS];
     size_t n_all = hone_cuda_kernels(in, all, HONE_CUDA_MAX_KERNELS), n = 0;
     for (size_t i = 0; i < n_all && n < max; i++) {
         struct hone_flash f;
+        struct hone_flash_loads loads;
         if (!read_flash(all[i], &f))
             continue;
         for (int variant = BY_WARPGROUPS; variant >= BY_WARPS && n < max; variant--)
-            if (hone_flash_has_mma(&f, variant == BY_WARPGROUPS))
+            if (hone_flash_read_loads(&f, variant == BY_WARPGROUPS, &loads))
                 ret[n++] =
                     hone_cuda_site(all[i], variant, "products of 16-bit numbers, row by row");
         if (n < max)
@@ -669,10 +744,8 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     struct hone_c_edits edits;
     if (!k || !read_flash(k, &f))
         return refuse(err);
-    bool is_wide = site->variant == BY_WARPGROUPS;
-    if (site->variant == BY_REGISTERS
-            ? !by_registers(&f, &text)
-            : !hone_flash_has_mma(&f, is_wide) || !hone_flash_mma(&f, is_wide, &text))
+    if (site->variant == BY_REGISTERS ? !by_registers(&f, &text)
+                                      : !hone_flash_mma(&f, site->variant == BY_WARPGROUPS, &text))
         return refuse(err);
     hone_c_edits_init(&edits, in->tree);
     for (size_t i = 0; i < k->n_launches; i++)

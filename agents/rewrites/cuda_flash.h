@@ -40,9 +40,17 @@ struct hone_flash_text {
 
 /* ---- tensor cores ---- */
 
+struct hone_flash_loads {
+    const struct hone_c_node *query, *key, *value; /* subscripts */
+    const char *type;                              /* of all three */
+    const char *factor; /* what makes the exponential's argument one of 2^x */
+    int head;           /* elements, padded to a multiple of 16, for warpgroups of 64 */
+    bool is_linear;     /* keys and values are as far apart as the next ones */
+};
+
 /* Are queries, keys and values plain loads of one 16-bit type, each along its elements, which are
- * few enough? is_wide: by Hopper's warpgroups, whose heads are of 64 or 128. */
-bool hone_flash_has_mma(const struct hone_flash *f, bool is_wide);
+ * few enough? is_wide: for Hopper's warpgroups. */
+bool hone_flash_read_loads(const struct hone_flash *f, bool is_wide, struct hone_flash_loads *ret);
 /* false: a bound changes. */
 bool hone_flash_mma(const struct hone_flash *f, bool is_wide, struct hone_flash_text *ret);
 

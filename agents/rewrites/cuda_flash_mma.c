@@ -15,96 +15,16 @@
  * Lines of shared memory are eight elements longer than a head, so that the eight lines that are
  * read at once lie in different banks. Heads are padded to a multiple of 16 with zeros; copies of
  * 16 bytes are element by element where memory is not aligned. So any sizes will do up to a head
- * of MAX_HEAD. Without NVIDIA's compiler for sm_80 or later the same text multiplies by shuffles of
+ * of 128. Without NVIDIA's compiler for sm_80 or later the same text multiplies by shuffles of
  * the same registers, slowly.
  *
  * By warpgroups (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions") two of them have 64
  * queries each and tiles of 128 keys, in lines of 128 bytes whose pieces change places. The next
  * tile's scores and this one's totals are made together, and weights are found while the totals go
  * on (FlashAttention-3; Shah et al., arXiv 2407.08608). Heads are padded to 64 or 128. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "agents/rewrites/cuda_flash.h"
-
-enum { MAX_HEAD = 128 };
-
-/* Exponentials, and what makes their argument one of 2^x. */
-static const struct {
-    const char *name, *factor;
-} exponentials[] = {
-    {"expf", " * 1.44269504f"},
-    {"__expf", " * 1.44269504f"},
-    {"exp", " * 1.44269504f"},
-    {"exp2f", ""},
-    {"exp2", ""},
-};
-
-static const char *factor_of(const struct hone_flash *f)
-{
-    for (size_t i = 0; i < HONE_COUNTOF(exponentials); i++)
-        if (strcmp(exponentials[i].name, f->exp_call->name) == 0)
-            return exponentials[i].factor;
-    return NULL;
-}
-
-/* The subscript of a 16-bit number that is converted to float and nothing else; NULL: it is none. */
-static const struct hone_c_node *load_of(const struct hone_flash *f, const struct hone_c_node *expr,
-                                         const struct hone_c_loop *along, const char **ret_type)
-{
-    struct hone_c_access a[2];
-    const struct hone_c_node *n = hone_cuda_loaded(expr);
-    if (!n || hone_c_accesses(f->k->function, n, a, 2) != 1 || !a[0].root ||
-        a[0].root->kind != HONE_C_PARAM ||
-        hone_c_poly_stride(&a[0].index, along->var) != HONE_C_STRIDE_UNIT)
-        return NULL;
-    for (const struct hone_c_node *c = n; c != expr; c = c->parent)
-        if (c->parent->kind == HONE_C_CAST && strcmp(c->parent->type, "float") != 0)
-            return NULL;
-    *ret_type = hone_element_type(f->k->in, a[0].root);
-    return *ret_type &&
-                   (strcmp(*ret_type, "__half") == 0 || strcmp(*ret_type, "__nv_bfloat16") == 0)
-               ? n
-               : NULL;
-}
-
-struct loads {
-    const struct hone_c_node *query, *key, *value;
-    const char *type;
-};
-
-static bool read_loads(const struct hone_flash *f, struct loads *ret)
-{
-    const char *key = NULL, *value = NULL;
-    ret->query = load_of(f, f->query, f->dot, &ret->type);
-    ret->key = load_of(f, f->key, f->dot, &key);
-    ret->value = load_of(f, f->value, f->add, &value);
-    return ret->query && ret->key && ret->value && strcmp(ret->type, key) == 0 &&
-           strcmp(ret->type, value) == 0;
-}
-
-/* Elements of a head, made a multiple of 16 or, for warpgroups, of 64; 0: too many, or too few for
- * that. A dot product may not be longer. */
-static int head_of(const struct hone_flash *f, bool is_wide)
-{
-    const int unit = is_wide ? 64 : 16;
-    const char *open = strchr(f->total->type, '[');
-    long n = open ? strtol(open + 1, NULL, 10) : 0;
-    const char *dot = hone_c_text(f->k->in->tree, f->dot->upper),
-               *add = hone_c_text(f->k->in->tree, f->add->upper);
-    return n > (is_wide ? 32 : 0) && n <= MAX_HEAD && strcmp(dot, add) == 0
-               ? ((int)n + unit - 1) / unit * unit
-               : 0;
-}
-
-bool hone_flash_has_mma(const struct hone_flash *f, bool is_wide)
-{
-    struct loads l;
-    return head_of(f, is_wide) > 0 && factor_of(f) && strcmp(f->score->type, "float") == 0 &&
-           strcmp(f->total->type, "float") != 0 && strncmp(f->total->type, "float", 5) == 0 &&
-           !f->dot->is_inclusive && !f->add->is_inclusive && !f->last->is_inclusive &&
-           read_loads(f, &l);
-}
 
 /* ---- text ---- */
 
@@ -388,6 +308,28 @@ static const char rescale_text[] =
     "for (int @c@ = 0; @c@ < @HEAD@ / 2; @c@++)\n"
     "@totals@[@r@][@c@ / 4][@c@ % 4] *= @scale_down@[@r@][@c@ / 2 % 2];\n";
 
+/* Where this thread's pieces of a tile come from: addresses are made once where they may be. */
+static const char loads_text[] =
+    "auto @key_of@ = [&](int64_t @j@, int @d@) {\n"
+    "const int64_t @t@ = @t_at@, @row@ = @row_at@;\n"
+    "(void)@t@, (void)@row@;\n"
+    "return &@key@;\n"
+    "};\n"
+    "auto @value_of@ = [&](int64_t @j@, int @d@) {\n"
+    "const int64_t @t@ = @t_at@, @row@ = @row_at@;\n"
+    "(void)@t@, (void)@row@;\n"
+    "return &@value@;\n"
+    "};\n"
+    "constexpr int @ACROSS@ = @across@, @LINES@ = 32 * @WARPS@ / @ACROSS@;\n"
+    "const int @first@ = threadIdx.x / @ACROSS@, @first_d@ = threadIdx.x % @ACROSS@ * 8;\n"
+    "const @T@ *const @key_from@ = @key_of@(@first@, @first_d@), *const @value_from@ = "
+    "@value_of@(@first@, @first_d@);\n"
+    "const int64_t @key_pitch@ = @key_of@(1, 0) - @key_of@(0, 0), @value_pitch@ = @value_of@(1, 0) "
+    "- @value_of@(0, 0);\n"
+    "const bool @is_plain@ = @is_linear@ && 32 * @WARPS@ % @ACROSS@ == 0 && @KEYS@ % @LINES@ == 0 "
+    "&& @n_dot@ == @HEAD@ && ((uintptr_t)@key_from@ | (uintptr_t)@value_from@) % 16 == 0 && "
+    "(@key_pitch@ | @value_pitch@) % 8 == 0;\n";
+
 /* ---- by warps ---- */
 
 static const char warps_front_text[] =
@@ -399,17 +341,27 @@ static const char warps_front_text[] =
     "const int64_t @any_keys@ = @warp_keys@;\n"
     "auto @fetch@ = [&](int64_t @step@) {\n"
     "@T@ *const @to@ = @ring@ + @step@ % 2 * 2 * @KEYS@ * @PITCH@;\n"
-    "const int64_t @t@ = @t_at@, @row@ = @row_at@;\n"
-    "(void)@t@, (void)@row@;\n"
+    "if (@is_plain@ && (@step@ + 1) * @KEYS@ <= @n_keys@) {\n"
+    "@T@ *const @place@ = @to@ + @first@ * @PITCH@ + @first_d@;\n"
     "#pragma unroll\n"
+    "for (int @e@ = 0; @e@ < @KEYS@; @e@ += @LINES@) {\n"
+    "__pipeline_memcpy_async(@place@ + @e@ * @PITCH@, @key_from@ + (@step@ * @KEYS@ + @e@) * "
+    "@key_pitch@, 16);\n"
+    "__pipeline_memcpy_async(@place@ + (@KEYS@ + @e@) * @PITCH@, @value_from@ + (@step@ * @KEYS@ + "
+    "@e@) * @value_pitch@, 16);\n"
+    "}\n"
+    "return;\n"
+    "}\n"
+    "#pragma unroll 1\n"
     "for (int @u@ = threadIdx.x; @u@ < @KEYS@ * @HEAD@ / 8; @u@ += 32 * @WARPS@) {\n"
     "const int @line@ = @u@ / (@HEAD@ / 8), @d@ = @u@ % (@HEAD@ / 8) * 8;\n"
     "const int64_t @j@ = @step@ * @KEYS@ + @line@, @n@ = @j@ < @n_keys@ ? @n_dot@ - @d@ : 0;\n"
     "@T@ *const @place@ = @to@ + @line@ * @PITCH@ + @d@;\n"
-    "fetch_@b@(@place@, &@key@, @n@);\n"
-    "fetch_@b@(@place@ + @KEYS@ * @PITCH@, &@value@, @n@);\n"
+    "fetch_@b@(@place@, @key_of@(@j@, @d@), @n@);\n"
+    "fetch_@b@(@place@ + @KEYS@ * @PITCH@, @value_of@(@j@, @d@), @n@);\n"
     "}\n"
     "};\n"
+    "#pragma unroll 1\n"
     "for (int @u@ = threadIdx.x; @u@ < @BLOCK_ROWS@ * @HEAD@ / 8; @u@ += 32 * @WARPS@) {\n"
     "const int @line@ = @u@ / (@HEAD@ / 8), @d@ = @u@ % (@HEAD@ / 8) * 8;\n"
     "const int64_t @t@ = @t_at@ + @line@, @row@ = @row_at@ + @line@;\n"
@@ -486,14 +438,24 @@ static const char groups_front_text[] =
     "unsigned @weights@[@KEYS@ / 16][4];\n"
     "/* Places of a tile: lines of 64 elements, then the next 64 elements of all lines */\n"
     "auto @fetch@ = [&](unsigned char *@to@, int64_t @step@, bool @is_key@) {\n"
-    "const int64_t @t@ = @t_at@, @row@ = @row_at@;\n"
-    "(void)@t@, (void)@row@;\n"
+    "@to@ += @step@ % 2 * @BUFFER@;\n"
+    "if (@is_plain@ && (@step@ + 1) * @KEYS@ <= @n_keys@) {\n"
+    "const int64_t @pitch@ = @is_key@ ? @key_pitch@ : @value_pitch@;\n"
+    "const @T@ *const @from@ = (@is_key@ ? @key_from@ : @value_from@) + @step@ * @KEYS@ * "
+    "@pitch@;\n"
+    "@to@ += swizzled(threadIdx.x * 16);\n"
     "#pragma unroll\n"
+    "for (int @e@ = 0; @e@ < @KEYS@ * @HEAD@ / 64; @e@ += 32)\n"
+    "__pipeline_memcpy_async(@to@ + @e@ * 128, @from@ + @e@ % @KEYS@ * @pitch@ + @e@ / @KEYS@ * "
+    "64, 16);\n"
+    "return;\n"
+    "}\n"
+    "#pragma unroll 1\n"
     "for (int @u@ = threadIdx.x; @u@ < @KEYS@ * @HEAD@ / 8; @u@ += 256) {\n"
     "const int @d@ = @u@ / (8 * @KEYS@) * 64 + @u@ % 8 * 8;\n"
     "const int64_t @j@ = @step@ * @KEYS@ + @u@ / 8 % @KEYS@;\n"
-    "fetch_@b@((@T@ *)(@to@ + @step@ % 2 * @BUFFER@ + swizzled(@u@ * 16)), @is_key@ ? &@key@ : "
-    "&@value@, @j@ < @n_keys@ ? @n_dot@ - @d@ : 0);\n"
+    "fetch_@b@((@T@ *)(@to@ + swizzled(@u@ * 16)), @is_key@ ? @key_of@(@j@, @d@) : "
+    "@value_of@(@j@, @d@), @j@ < @n_keys@ ? @n_dot@ - @d@ : 0);\n"
     "}\n"
     "};\n"
     "auto @multiply@ = [&](int64_t @step@) {\n"
@@ -548,13 +510,13 @@ static const char groups_rest_text[] =
     "__pipeline_wait_prior(0);\n"
     "show_tiles();\n"
     "__syncthreads();\n"
+    "warpgroup_begin();\n"
+    "@multiply@(@step@ + 1);\n"
+    "@weigh@(@step@);\n"
     "if (@step@ + 2 < @n_steps@)\n"
     "@fetch@(@keys@, @step@ + 2, true);\n"
     "@fetch@(@values@, @step@ + 1, false);\n"
     "__pipeline_commit();\n"
-    "warpgroup_begin();\n"
-    "@multiply@(@step@ + 1);\n"
-    "@weigh@(@step@);\n"
     "finish_@b@<1>(@scores@[0]);\n"
     "@soften@((@step@ + 1) * @KEYS@);\n"
     "finish_@b@<0>(@totals@[0]);\n"
@@ -641,14 +603,14 @@ static const char *fill_body(const struct hone_coder_input *in, bool is_wide,
 {
     const char *front = is_wide ? groups_front_text : warps_front_text,
                *rest = is_wide ? groups_rest_text : warps_rest_text;
-    return hone_pool_printf(in->pool, "%s%s%s%s%s%s", hone_cuda_fill(in, place_text, words),
-                            hone_cuda_fill(in, front, words),
+    return hone_pool_printf(in->pool, "%s%s%s%s%s%s%s", hone_cuda_fill(in, place_text, words),
+                            hone_cuda_fill(in, loads_text, words), hone_cuda_fill(in, front, words),
                             hone_cuda_fill(in, soften_text, words),
                             is_wide ? "" : hone_cuda_fill(in, rescale_text, words),
                             hone_cuda_fill(in, rest, words), hone_cuda_fill(in, store_text, words));
 }
 
-static const char *make_body(const struct hone_flash *f, const struct loads *l,
+static const char *make_body(const struct hone_flash *f, const struct hone_flash_loads *l,
                              const struct sizes *z, bool is_wide)
 {
     const struct hone_coder_input *in = f->k->in;
@@ -671,8 +633,7 @@ static const char *make_body(const struct hone_flash *f, const struct loads *l,
     if (!query || !key || !value || !scaled || !dot_size || !last_size || !upper || !held ||
         !of_group)
         return NULL;
-    const char *head = hone_pool_printf(pool, "%d", head_of(f, is_wide)),
-               *rank = hone_fresh_name(in, "rank");
+    const char *head = hone_pool_printf(pool, "%d", l->head), *rank = hone_fresh_name(in, "rank");
     const struct hone_cuda_word few[] = {
         {"rank", rank}, {"HEAD", head}, {"ROWS", z->rows}, {NULL, NULL}};
     const char *rescale = hone_cuda_fill(in, rescale_text, few);
@@ -719,7 +680,9 @@ static const char *make_body(const struct hone_flash *f, const struct loads *l,
         {"value", value},
         {"score", f->score->name},
         {"scaled", scaled},
-        {"by", factor_of(f)},
+        {"by", l->factor},
+        {"is_linear", l->is_linear ? "true" : "false"},
+        {"across", is_wide ? "8" : hone_pool_printf(pool, "%d", l->head / 8)},
         {"sum", f->sum->name},
         {"last_size", last_size},
         {"last_type", hone_cuda_type(in, f->last->var)},
@@ -732,13 +695,13 @@ static const char *make_body(const struct hone_flash *f, const struct loads *l,
 }
 
 /* Those of the type that the source has not got yet. */
-static const char *helpers(const struct hone_flash *f, const char *type, bool is_wide)
+static const char *helpers(const struct hone_coder_input *in, const struct hone_flash_loads *l,
+                           bool is_wide)
 {
-    const struct hone_coder_input *in = f->k->in;
-    const char *b = strcmp(type, "__half") == 0 ? "f16" : "bf16", *out = "";
-    const int head = head_of(f, is_wide), n = head / 2;
+    const char *b = strcmp(l->type, "__half") == 0 ? "f16" : "bf16", *out = "";
+    const int head = l->head, n = head / 2;
     const struct hone_cuda_word words[] = {
-        {"T", type},
+        {"T", l->type},
         {"b", b},
         {"HEAD", hone_pool_printf(in->pool, "%d", head)},
         {"score_registers", hone_cuda_registers(in->pool, 64)},
@@ -777,10 +740,10 @@ static const char *name_sizes(const struct hone_coder_input *in, bool is_wide, s
 bool hone_flash_mma(const struct hone_flash *f, bool is_wide, struct hone_flash_text *ret)
 {
     const struct hone_coder_input *in = f->k->in;
-    struct loads l;
+    struct hone_flash_loads l;
     struct sizes z;
     const char *pragmas = name_sizes(in, is_wide, &z);
-    if (!read_loads(f, &l))
+    if (!hone_flash_read_loads(f, is_wide, &l))
         return false;
     const char *bytes =
         hone_fresh_name(in, hone_pool_printf(in->pool, "%s_bytes", f->k->function->name));
@@ -788,10 +751,9 @@ bool hone_flash_mma(const struct hone_flash *f, bool is_wide, struct hone_flash_
     ret->threads = is_wide ? "256" : hone_pool_printf(in->pool, "32 * %s", z.warps);
     ret->bounds = is_wide ? "256, 1" : ret->threads;
     ret->bytes = bytes;
-    ret->pragmas =
-        hone_pool_printf(in->pool, "%sconstexpr int %s = (%s + 4 * %s) * %d;\n", pragmas, bytes,
-                         ret->rows, z.keys, 2 * (head_of(f, is_wide) + (is_wide ? 0 : 8)));
-    ret->helpers = helpers(f, l.type, is_wide);
+    ret->pragmas = hone_pool_printf(in->pool, "%sconstexpr int %s = (%s + 4 * %s) * %d;\n", pragmas,
+                                    bytes, ret->rows, z.keys, 2 * (l.head + (is_wide ? 0 : 8)));
+    ret->helpers = helpers(in, &l, is_wide);
     ret->body = make_body(f, &l, &z, is_wide);
     return ret->body != NULL;
 }

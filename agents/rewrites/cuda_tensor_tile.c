@@ -215,20 +215,24 @@ static const char loop_text[] =
  * Filled in: the sum's type, k of an instruction, its types, words for turned factors. */
 static const char warpgroup_text[] =
     "#include <cuda_pipeline.h>\n\n"
-    "/* 16 bytes of elements to shared memory: n of them, zeros behind. */\n"
+    "/* 16 bytes of elements: n of them, zeros behind. */\n"
+    "template <typename T> __device__ uint4 read_line(const T *from, int64_t n)\n"
+    "{\n"
+    "    constexpr int N = 16 / sizeof(T);\n"
+    "    __align__(16) T part[N];\n"
+    "#pragma unroll\n"
+    "    for (int i = 0; i < N; i++)\n"
+    "        part[i] = i < n ? from[i] : (T)0.0f;\n"
+    "    return *(const uint4 *)part;\n"
+    "}\n\n"
+    "/* The same to shared memory, with a copy that goes on by itself where there may be one. */\n"
     "template <typename T> __device__ void fetch_line(unsigned char *to, const T *from, int64_t "
     "n)\n"
     "{\n"
-    "    constexpr int N = 16 / sizeof(T);\n"
-    "    if (n >= N && (uintptr_t)from % 16 == 0) {\n"
+    "    if (n >= 16 / (int)sizeof(T) && (uintptr_t)from % 16 == 0)\n"
     "        __pipeline_memcpy_async(to, from, 16);\n"
-    "    } else {\n"
-    "        /* all of them are read before one is stored */\n"
-    "        __align__(16) T part[N];\n"
-    "        for (int i = 0; i < N; i++)\n"
-    "            part[i] = i < n ? from[i] : (T)0.0f;\n"
-    "        *(uint4 *)to = *(const uint4 *)part;\n"
-    "    }\n"
+    "    else\n"
+    "        *(uint4 *)to = read_line(from, n);\n"
     "}\n\n"
     "/* Waits for all; nothing reads the sums in front of it. */\n"
     "__device__ inline void warpgroup_end(@acc@ (&d)[128])\n"
@@ -280,7 +284,7 @@ static const char warpgroup_body_text[] =
     "/* Where this thread's pieces of the first part come from; blocks at an edge ask each time. "
     "*/\n"
     "const @T@ *@left_from@[@BM@ / 32], *@right_from@[@BN@ / 32];\n"
-    "bool @is_whole@ = @row_at@ + @BM@ <= @row_bound@ && @column_at@ + @BN@ <= @column_bound@;\n"
+    "bool @is_aligned@ = true;\n"
     "#pragma unroll\n"
     "for (int @i@ = 0; @i@ < @BM@ / 32; @i@++) {\n"
     "const int @u@ = @i@ * 256 + threadIdx.x, @line@ = @u@ / 8@left_lines@;\n"
@@ -288,7 +292,7 @@ static const char warpgroup_body_text[] =
     "const @row_type@ @row@ = @row_at@ + @left_row@;\n"
     "const @k_type@ @k@ = @k_lower@ + @left_k@;\n"
     "@left_from@[@i@] = &@left@;\n"
-    "@is_whole@ = @is_whole@ && (uintptr_t)@left_from@[@i@] % 16 == 0;\n"
+    "@is_aligned@ = @is_aligned@ && (uintptr_t)@left_from@[@i@] % 16 == 0;\n"
     "}\n"
     "#pragma unroll\n"
     "for (int @i@ = 0; @i@ < @BN@ / 32; @i@++) {\n"
@@ -297,8 +301,12 @@ static const char warpgroup_body_text[] =
     "const @column_type@ @column@ = @column_at@ + @right_column@;\n"
     "const @k_type@ @k@ = @k_lower@ + @right_k@;\n"
     "@right_from@[@i@] = &@right@;\n"
-    "@is_whole@ = @is_whole@ && (uintptr_t)@right_from@[@i@] % 16 == 0;\n"
-    "}\n"
+    "@is_aligned@ = @is_aligned@ && (uintptr_t)@right_from@[@i@] % 16 == 0;\n"
+    "}\n";
+
+static const char warpgroup_fetch_text[] =
+    "const bool @is_whole@ = @is_aligned@ && @row_at@ + @BM@ <= @row_bound@ && @column_at@ + @BN@ "
+    "<= @column_bound@;\n"
     "const int @place@ = swizzled(threadIdx.x * 16);\n"
     "auto @fetch@ = [&](int @at_step@) {\n"
     "const int64_t @k_at@ = @k_lower@ + (int64_t)@at_step@ * @BK@;\n"
@@ -313,6 +321,35 @@ static const char warpgroup_body_text[] =
     "for (int @i@ = 0; @i@ < @BN@ / 32; @i@++)\n"
     "__pipeline_memcpy_async(@to@ + @LEFT_BYTES@ + @place@ + @i@ * 4096, @right_from@[@i@] + "
     "@right_on@, 16);\n"
+    "} else if (!@is_aligned@) {\n"
+    "#pragma unroll 1\n"
+    "for (int @at@ = threadIdx.x; @at@ < @BM@ * 8; @at@ += 1024) {\n"
+    "uint4 @pieces@[4];\n"
+    "#pragma unroll\n"
+    "for (int @i@ = 0; @i@ < 4; @i@++) {\n"
+    "const int @u@ = @at@ + @i@ * 256, @line@ = @u@ / 8@left_lines@, @part@ = @left_pieces@;\n"
+    "const @row_type@ @row@ = @row_at@ + @left_row@;\n"
+    "const @k_type@ @k@ = @k_at@ + @left_k@;\n"
+    "@pieces@[@i@] = read_line(&@left@, @left_n@);\n"
+    "}\n"
+    "#pragma unroll\n"
+    "for (int @i@ = 0; @i@ < 4; @i@++)\n"
+    "*(uint4 *)(@to@ + swizzled((@at@ + @i@ * 256) * 16)) = @pieces@[@i@];\n"
+    "}\n"
+    "#pragma unroll 1\n"
+    "for (int @at@ = threadIdx.x; @at@ < @BN@ * 8; @at@ += 1024) {\n"
+    "uint4 @pieces@[4];\n"
+    "#pragma unroll\n"
+    "for (int @i@ = 0; @i@ < 4; @i@++) {\n"
+    "const int @u@ = @at@ + @i@ * 256, @line@ = @u@ / 8@right_lines@, @part@ = @right_pieces@;\n"
+    "const @column_type@ @column@ = @column_at@ + @right_column@;\n"
+    "const @k_type@ @k@ = @k_at@ + @right_k@;\n"
+    "@pieces@[@i@] = read_line(&@right@, @right_n@);\n"
+    "}\n"
+    "#pragma unroll\n"
+    "for (int @i@ = 0; @i@ < 4; @i@++)\n"
+    "*(uint4 *)(@to@ + @LEFT_BYTES@ + swizzled((@at@ + @i@ * 256) * 16)) = @pieces@[@i@];\n"
+    "}\n"
     "} else {\n"
     "#pragma unroll 1\n"
     "for (int @u@ = threadIdx.x; @u@ < @BM@ * 8; @u@ += 256) {\n"
@@ -388,10 +425,12 @@ static const char *inside(struct hone_pool *pool, const char *at, const char *en
 static const char *fill_body(const struct hone_coder_input *in, int variant,
                              const struct hone_cuda_word *words)
 {
-    bool is_wide = variant == BY_WARPGROUPS;
-    return hone_pool_printf(in->pool, "%s%s",
-                            hone_cuda_fill(in, is_wide ? warpgroup_body_text : body_text, words),
-                            hone_cuda_fill(in, is_wide ? warpgroup_loop_text : loop_text, words));
+    if (variant == BY_WARPS)
+        return hone_pool_printf(in->pool, "%s%s", hone_cuda_fill(in, body_text, words),
+                                hone_cuda_fill(in, loop_text, words));
+    return hone_pool_printf(in->pool, "%s%s%s", hone_cuda_fill(in, warpgroup_body_text, words),
+                            hone_cuda_fill(in, warpgroup_fetch_text, words),
+                            hone_cuda_fill(in, warpgroup_loop_text, words));
 }
 
 struct sizes {

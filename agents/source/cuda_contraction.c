@@ -440,33 +440,39 @@ const char *hone_cuda_split_param(const struct hone_cuda_contraction *c,
     return s->parts ? hone_pool_printf(c->k->in->pool, "%s *%s", c->acc->type, s->parts) : "";
 }
 
-/* Bounds in 64 bits, of all axes or of those below the batch */
-static const char *sums_text(const struct hone_cuda_contraction *c, bool with_batch)
+/* How many there are, in 64 bits */
+static const char *sums_text(const struct hone_cuda_contraction *c)
 {
     const char *out =
         hone_pool_printf(c->k->in->pool, "(int64_t)%s * %s", hone_cuda_bracket(c->k, c->row->bound),
                          hone_cuda_bracket(c->k, c->column->bound));
-    return c->batch && with_batch ? hone_pool_printf(c->k->in->pool, "%s * %s", out,
-                                                     hone_cuda_bracket(c->k, c->batch->bound))
-                                  : out;
+    return c->batch ? hone_pool_printf(c->k->in->pool, "%s * %s", out,
+                                       hone_cuda_bracket(c->k, c->batch->bound))
+                    : out;
+}
+
+/* Which row of all products it is */
+static const char *line_text(const struct hone_cuda_contraction *c)
+{
+    const char *row = c->row->var->name;
+    return c->batch
+               ? hone_pool_printf(c->k->in->pool, "(%s * (int64_t)%s + %s)", c->batch->var->name,
+                                  hone_cuda_bracket(c->k, c->row->bound), row)
+               : hone_pool_printf(c->k->in->pool, "(int64_t)%s", row);
 }
 
 const char *hone_cuda_split_finish(const struct hone_cuda_contraction *c,
                                    const struct hone_cuda_split *s, const char *total)
 {
     struct hone_pool *pool = c->k->in->pool;
-    const char *whole = hone_cuda_contraction_finish(c, total), *row = c->row->var->name;
+    const char *whole = hone_cuda_contraction_finish(c, total);
     if (!s->parts)
         return whole;
     const char *columns = hone_cuda_bracket(c->k, c->column->bound);
-    const char *line = c->batch
-                           ? hone_pool_printf(pool, "(%s * (int64_t)%s + %s)", c->batch->var->name,
-                                              hone_cuda_bracket(c->k, c->row->bound), row)
-                           : hone_pool_printf(pool, "(int64_t)%s", row);
     return hone_pool_printf(pool,
                             "if (gridDim.y > 1) {\n%s[blockIdx.y * (%s) + %s * %s + %s] = %s;\n"
                             "} else {\n%s}\n",
-                            s->parts, sums_text(c, true), line, columns, c->column->var->name,
+                            s->parts, sums_text(c), line_text(c), columns, c->column->var->name,
                             total, whole);
 }
 
@@ -484,14 +490,16 @@ static const char count_text[] =
     "    return n < 1 || most < 1 ? 1 : n < most ? n : most;\n"
     "}\n\n";
 
+/* Blocks of 16 x 16 elements: neither factor is read line by line alone. */
 static const char total_text[] =
-    "const int64_t @at@ = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, @n@ = @n_sums@;\n"
-    "if (@at@ >= @n@)\n"
-    "return;\n"
+    "const int64_t @n_across@ = (@columns@ + 15) / 16, @n_down@ = (@rows@ + 15) / 16;\n"
     "@batch@"
-    "const @row_type@ @row@ = @at@ / @columns@ % @rows@;\n"
-    "const @column_type@ @column@ = @at@ % @columns@;\n"
+    "const @row_type@ @row@ = blockIdx.x / @n_across@ % @n_down@ * 16 + threadIdx.x / 16;\n"
+    "const @column_type@ @column@ = blockIdx.x % @n_across@ * 16 + threadIdx.x % 16;\n"
+    "if (@row@ >= @rows@ || @column@ >= @columns@)\n"
+    "return;\n"
     "@held@"
+    "const int64_t @n@ = @n_sums@, @at@ = @line@ * @columns@ + @column@;\n"
     "@acc@ @sum@ = 0;\n"
     "for (int @p@ = 0; @p@ < @n_parts@; @p@++)\n"
     "@sum@ += @parts@[@p@ * @n@ + @at@];\n"
@@ -501,18 +509,21 @@ static const char *total_body(const struct hone_cuda_contraction *c, const char 
                               const char *n_parts)
 {
     const struct hone_coder_input *in = c->k->in;
-    const char *at = hone_fresh_name(in, "at"), *sum = hone_fresh_name(in, "total"), *held = "";
+    const char *across = hone_fresh_name(in, "n_across"), *down = hone_fresh_name(in, "n_down"),
+               *sum = hone_fresh_name(in, "total"), *held = "";
     for (size_t i = 0; i < c->n_held; i++)
         held = hone_pool_printf(in->pool, "%s%s", held, stmt_text(c->k, c->held[i]));
     const char *in_place =
         hone_pool_printf(in->pool, "if (%s == 0) {\n%s} else {\n%s += %s;\n}\n", n_parts,
                          stmt_text(c->k, c->loop->node), c->acc->name, sum);
     const struct hone_cuda_word words[] = {
-        {"at", at},
-        {"n_sums", sums_text(c, true)},
-        {"batch", c->batch ? hone_pool_printf(in->pool, "const %s %s = %s / (%s);\n",
+        {"n_across", across},
+        {"n_down", down},
+        {"n_sums", sums_text(c)},
+        {"line", line_text(c)},
+        {"batch", c->batch ? hone_pool_printf(in->pool, "const %s %s = blockIdx.x / (%s * %s);\n",
                                               hone_cuda_type(in, c->batch->var),
-                                              c->batch->var->name, at, sums_text(c, false))
+                                              c->batch->var->name, across, down)
                            : ""},
         {"row", c->row->var->name},
         {"row_type", hone_cuda_type(in, c->row->var)},
@@ -575,8 +586,8 @@ static const char after_text[] =
     "\n"
     "}\n"
     "if (@n_parts@ != 1) {\n"
-    "    @total@<<<(unsigned)((@n_sums@ + 255) / 256), 256, 0, @stream@>>>(@arguments@@scratch@, "
-    "(int)@n_parts@);\n"
+    "    @total@<<<(unsigned)(((@rows@) + 15) / 16 * (((@columns@) + 15) / 16)@batch@), 256, 0, "
+    "@stream@>>>(@arguments@@scratch@, (int)@n_parts@);\n"
     "}\n"
     "if (@n_parts@ > 1)\n"
     "    cudaFreeAsync(@scratch@, @stream@);";
