@@ -479,13 +479,14 @@ const char *hone_cuda_split_finish(const struct hone_cuda_contraction *c,
 static const char count_text[] =
     "/* How many blocks share a tile's sums: as many as there are processors for, with four steps "
     "each. 0: so little is to do that no tile pays. */\n"
-    "static int64_t @count@(int64_t n_blocks, int64_t n_steps, int64_t n_sums)\n"
+    "static int64_t @count@(int64_t n_blocks, int64_t n_k, int64_t step, int64_t n_sums)\n"
     "{\n"
     "    int device = 0, n_processors = 1;\n"
     "    cudaGetDevice(&device);\n"
     "    cudaDeviceGetAttribute(&n_processors, cudaDevAttrMultiProcessorCount, device);\n"
-    "    const int64_t n = n_blocks > 0 ? n_processors / n_blocks : 1, most = n_steps / 4;\n"
-    "    if (n_steps <= 2 && n_sums * n_steps <= 65536)\n"
+    "    const int64_t n = n_blocks > 0 ? n_processors / n_blocks : 1, most = (n_k + step - 1) / "
+    "step / 4;\n"
+    "    if (n_k <= 256 && n_sums * n_k <= 1 << 24)\n"
     "        return 0;\n"
     "    return n < 1 || most < 1 ? 1 : n < most ? n : most;\n"
     "}\n\n";
@@ -575,8 +576,7 @@ static const char *arguments(const struct hone_cuda_contraction *c,
 
 static const char before_text[] =
     "const int64_t @n_blocks@ = @grid@, @n_sums@ = (int64_t)(@rows@) * (@columns@)@batch@;\n"
-    "const int64_t @n_parts@ = @count@(@n_blocks@, ((@upper@)@one@ - (@lower@) + @bk@ - 1) / "
-    "@bk@, @n_sums@);\n"
+    "const int64_t @n_parts@ = @count@(@n_blocks@, (@upper@)@one@ - (@lower@), @bk@, @n_sums@);\n"
     "@acc@ *@scratch@ = nullptr;\n"
     "if (@n_parts@ > 1)\n"
     "    cudaMallocAsync((void **)&@scratch@, @n_parts@ * @n_sums@ * sizeof(@acc@), @stream@);\n"

@@ -78,11 +78,11 @@ static const char bias_text[] =
 
 #define BF16_PRODUCTS                                                                              \
     {                                                                                              \
-        {P(a_half), P(b_half), OUT, 13, 37, 11}, {P(a_half), P(b_half), OUT, 70, 130, 168},        \
-            {P(a_half), P(b_half), OUT, 100, 264, 200},                                            \
+        {P(a_half), P(b_half), OUT, 13, 37, 11}, {P(a_half), P(b_half), OUT, 70, 130, 296},        \
+            {P(a_half), P(b_half), OUT, 100, 264, 264},                                            \
             {P(a_half), P(b_half), OUT, 128, 256, 448},                                            \
         {                                                                                          \
-            P(a_half), P(b_half), OUT, 129, 64, 250                                                \
+            P(a_half), P(b_half), OUT, 129, 64, 330                                                \
         }                                                                                          \
     }
 
