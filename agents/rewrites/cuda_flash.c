@@ -15,26 +15,21 @@
  * or t (t + 1 when the loop includes it). The head's size is free up to the local array's.
  *
  * With more axes the row is x, which is t itself, and the others (head, batch) are one value for a
- * block: keys and values may depend on them in any way (heads that share keys). */
+ * block: keys and values may depend on them in any way (heads that share keys).
+ *
+ * variant 0: products in registers, any types
+ * variant 1: on tensor cores, 16-bit types (cuda_flash_mma.c)
+ * variant 2: the same by Hopper's warpgroups, heads of 64 or 128 */
+#include <stdlib.h>
 #include <string.h>
 
 #include "agents/rewrites/coder_rules.h"
-#include "agents/source/cuda_kernel.h"
+#include "agents/rewrites/cuda_flash.h"
 
-struct flash {
-    const struct hone_cuda_kernel *k;
-    const struct hone_c_node *row;               /* the axis x */
-    const struct hone_cuda_axis *axis, *held[2]; /* of the row; of head and batch */
-    size_t n_held;
-    const struct hone_c_node *t, *period;             /* t = row % period; NULL: none */
-    const struct hone_c_node *top, *sum, *total;      /* declarations */
-    const struct hone_c_loop *max_loop, *loop, *last; /* over keys, over keys, over elements */
-    const struct hone_c_loop *dot, *add;              /* inside loop */
-    const struct hone_c_node *score, *query, *key, *value, *scaled, *exp_call;
-    const char *max_size; /* of the local array */
-};
+enum { BY_REGISTERS, BY_WARPS, BY_WARPGROUPS };
+enum { MAX_HEAD = 128 }; /* of 16-bit numbers */
 
-static const struct hone_c_loop *loop_at(const struct flash *f, const struct hone_c_node *stmt)
+static const struct hone_c_loop *loop_at(const struct hone_flash *f, const struct hone_c_node *stmt)
 {
     const struct hone_c_loop *l = hone_c_loop_of(&f->k->nest, stmt);
     return l && l->is_canonical && l->is_unit_step && l->declares_var &&
@@ -58,7 +53,7 @@ static bool is_ref(const struct hone_c_node *n, const struct hone_c_node *decl)
 }
 
 /* for d score += q * k */
-static bool read_dot(struct flash *f, const struct hone_c_node *stmt)
+static bool read_dot(struct hone_flash *f, const struct hone_c_node *stmt)
 {
     const struct hone_c_loop *l = loop_at(f, stmt);
     const struct hone_c_node *s = l ? hone_c_only_stmt(l->node->body) : NULL;
@@ -78,7 +73,7 @@ static bool read_dot(struct flash *f, const struct hone_c_node *stmt)
 }
 
 /* w = expf(E - top) */
-static bool read_weight(struct flash *f, const struct hone_c_node *var)
+static bool read_weight(struct hone_flash *f, const struct hone_c_node *var)
 {
     const struct hone_c_node *call = var->last ? hone_c_strip(var->last) : NULL;
     if (!call || call->kind != HONE_C_CALL || !strstr(call->name, "exp") ||
@@ -97,7 +92,8 @@ static bool read_weight(struct flash *f, const struct hone_c_node *var)
 }
 
 /* for d total[d] += w * v */
-static bool read_add(struct flash *f, const struct hone_c_node *stmt, const struct hone_c_node *w)
+static bool read_add(struct hone_flash *f, const struct hone_c_node *stmt,
+                     const struct hone_c_node *w)
 {
     const struct hone_c_loop *l = loop_at(f, stmt);
     const struct hone_c_node *s = l ? hone_c_only_stmt(l->node->body) : NULL;
@@ -115,7 +111,7 @@ static bool read_add(struct flash *f, const struct hone_c_node *stmt, const stru
     return true;
 }
 
-static bool read_loop(struct flash *f, const struct hone_c_node *stmt)
+static bool read_loop(struct hone_flash *f, const struct hone_c_node *stmt)
 {
     const struct hone_c_node *w = NULL;
     f->loop = loop_at(f, stmt);
@@ -142,7 +138,7 @@ static bool read_loop(struct flash *f, const struct hone_c_node *stmt)
     return w && f->dot && f->add && f->sum;
 }
 
-static void read_period(struct flash *f)
+static void read_period(struct hone_flash *f)
 {
     for (size_t i = 0; i < f->k->n_stmts; i++) {
         const struct hone_c_node *v = only_var(f->k->stmts[i]);
@@ -164,7 +160,7 @@ static size_t n_of(const struct hone_c_term *t, const struct hone_c_node *decl)
 }
 
 /* Terms with row and terms with t cancel when both move together. */
-static bool is_shared(const struct flash *f, const struct hone_c_node *expr)
+static bool is_shared(const struct hone_flash *f, const struct hone_c_node *expr)
 {
     struct hone_c_access a[2];
     if (f->n_held > 0)
@@ -195,19 +191,18 @@ static bool is_shared(const struct flash *f, const struct hone_c_node *expr)
     return balance == 0;
 }
 
-/* Has a row as many keys as its place in its group says? */
-static bool is_by_row(const struct flash *f)
+bool hone_flash_is_by_row(const struct hone_flash *f)
 {
     return is_ref(f->loop->upper, f->n_held > 0 ? f->row : f->t);
 }
 
-static bool has_fit_bound(const struct flash *f)
+static bool has_fit_bound(const struct hone_flash *f)
 {
-    return is_by_row(f) || !hone_cuda_depends(f->k, f->loop->upper, f->row);
+    return hone_flash_is_by_row(f) || !hone_cuda_depends(f->k, f->loop->upper, f->row);
 }
 
 /* One axis, or x and others that bound nothing. */
-static bool read_axes(struct flash *f)
+static bool read_axes(struct hone_flash *f)
 {
     for (size_t i = 0; i < f->k->n_axes; i++) {
         const struct hone_cuda_axis *a = &f->k->axes[i];
@@ -223,14 +218,14 @@ static bool read_axes(struct flash *f)
     return f->row && f->n_held + 1 == f->k->n_axes;
 }
 
-static const char *array_size(const struct flash *f)
+static const char *array_size(const struct hone_flash *f)
 {
     const char *text = hone_c_text(f->k->in->tree, f->total), *open = strchr(text, '[');
     const char *close = open ? strchr(open, ']') : NULL;
     return close ? hone_pool_strndup(f->k->in->pool, open + 1, (size_t)(close - open - 1)) : NULL;
 }
 
-static bool is_other_fit(const struct flash *f, size_t at)
+static bool is_other_fit(const struct hone_flash *f, size_t at)
 {
     const struct hone_c_node *s = f->k->stmts[at];
     const struct hone_c_loop *l = hone_c_loop_of(&f->k->nest, s);
@@ -240,9 +235,9 @@ static bool is_other_fit(const struct flash *f, size_t at)
                  hone_c_uses(s, f->total)); /* setting it to zero */
 }
 
-static bool read_flash(const struct hone_cuda_kernel *k, struct flash *f)
+static bool read_flash(const struct hone_cuda_kernel *k, struct hone_flash *f)
 {
-    *f = (struct flash){.k = k};
+    *f = (struct hone_flash){.k = k};
     if (!k->is_plain || k->n_axes == 0 || !read_axes(f))
         return false;
     if (f->n_held == 0)
@@ -270,14 +265,94 @@ static bool read_flash(const struct hone_cuda_kernel *k, struct flash *f)
     return f->max_size != NULL;
 }
 
+/* ---- 16-bit numbers ---- */
+
+static const char *factor_of(const struct hone_flash *f)
+{
+    static const struct {
+        const char *name, *factor;
+    } rows[] = {{"expf", " * 1.44269504f"},
+                {"__expf", " * 1.44269504f"},
+                {"exp", " * 1.44269504f"},
+                {"exp2f", ""}};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++)
+        if (strcmp(rows[i].name, f->exp_call->name) == 0)
+            return rows[i].factor;
+    return NULL;
+}
+
+static bool is_linear(const struct hone_c_poly *index, const struct hone_c_node *var)
+{
+    for (size_t i = 0; i < index->n; i++)
+        if (n_of(&index->terms[i], var) > 1)
+            return false;
+    return index->is_known;
+}
+
+/* The subscript of a 16-bit number that is converted to float and nothing else; NULL: it is none. */
+static const struct hone_c_node *load_of(const struct hone_flash *f, const struct hone_c_node *expr,
+                                         const struct hone_c_loop *along,
+                                         struct hone_flash_loads *loads)
+{
+    struct hone_c_access a[2];
+    const struct hone_c_node *n = hone_cuda_loaded(expr);
+    if (!n || hone_c_accesses(f->k->function, n, a, 2) != 1 || !a[0].root ||
+        a[0].root->kind != HONE_C_PARAM ||
+        hone_c_poly_stride(&a[0].index, along->var) != HONE_C_STRIDE_UNIT)
+        return NULL;
+    for (const struct hone_c_node *c = n; c != expr; c = c->parent)
+        if (c->parent->kind == HONE_C_CAST && strcmp(c->parent->type, "float") != 0)
+            return NULL;
+    const char *type = hone_element_type(f->k->in, a[0].root);
+    if (!type || (strcmp(type, "__half") != 0 && strcmp(type, "__nv_bfloat16") != 0) ||
+        (loads->type && strcmp(loads->type, type) != 0))
+        return NULL;
+    loads->type = type;
+    loads->is_linear = loads->is_linear && is_linear(&a[0].index, f->loop->var);
+    return n;
+}
+
+/* Padded; 0: too many elements, or too few for warpgroups. A dot product may not be longer. */
+static int head_of(const struct hone_flash *f, bool is_wide)
+{
+    const int unit = is_wide ? 64 : 16;
+    const char *open = strchr(f->total->type, '[');
+    long n = open ? strtol(open + 1, NULL, 10) : 0;
+    const char *dot = hone_c_text(f->k->in->tree, f->dot->upper),
+               *add = hone_c_text(f->k->in->tree, f->add->upper);
+    return n > (is_wide ? 32 : 0) && n <= MAX_HEAD && strcmp(dot, add) == 0
+               ? ((int)n + unit - 1) / unit * unit
+               : 0;
+}
+
+bool hone_flash_read_loads(const struct hone_flash *f, bool is_wide, struct hone_flash_loads *ret)
+{
+    *ret = (struct hone_flash_loads){
+        .factor = factor_of(f), .head = head_of(f, is_wide), .is_linear = true};
+    ret->query = load_of(f, f->query, f->dot, ret);
+    ret->key = load_of(f, f->key, f->dot, ret);
+    ret->value = load_of(f, f->value, f->add, ret);
+    return ret->factor && ret->head > 0 && ret->query && ret->key && ret->value &&
+           strcmp(f->score->type, "float") == 0 && strncmp(f->total->type, "float", 5) == 0 &&
+           !f->dot->is_inclusive && !f->add->is_inclusive && !f->last->is_inclusive;
+}
+
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
 {
     const struct hone_cuda_kernel *all[HONE_CUDA_MAX_KERNELS];
     size_t n_all = hone_cuda_kernels(in, all, HONE_CUDA_MAX_KERNELS), n = 0;
     for (size_t i = 0; i < n_all && n < max; i++) {
-        struct flash f;
-        if (read_flash(all[i], &f))
-            ret[n++] = hone_cuda_site(all[i], 0, "every row reads all keys and values by itself");
+        struct hone_flash f;
+        struct hone_flash_loads loads;
+        if (!read_flash(all[i], &f))
+            continue;
+        for (int variant = BY_WARPGROUPS; variant >= BY_WARPS && n < max; variant--)
+            if (hone_flash_read_loads(&f, variant == BY_WARPGROUPS, &loads))
+                ret[n++] =
+                    hone_cuda_site(all[i], variant, "products of 16-bit numbers, row by row");
+        if (n < max)
+            ret[n++] = hone_cuda_site(all[i], BY_REGISTERS,
+                                      "every row reads all keys and values by itself");
     }
     return n;
 }
@@ -434,8 +509,7 @@ static const char rest_text[] =
     "}\n"
     "}\n";
 
-/* Declarations in front of the loops: those without the row, or those with it. */
-static const char *declarations(const struct flash *f, bool with_row)
+const char *hone_flash_declarations(const struct hone_flash *f, bool with_row)
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
     const struct hone_coder_input *in = f->k->in;
@@ -461,10 +535,8 @@ static const char *declarations(const struct flash *f, bool with_row)
     return hone_pool_strdup(in->pool, out.data ? out.data : "");
 }
 
-/* An expression of the row's with its own names for row and t; other locals without the row keep
- * theirs. */
-static const char *expression(const struct flash *f, const struct hone_c_node *expr,
-                              const struct hone_c_loop *inner, const char *d, const char *t)
+const char *hone_flash_expression(const struct hone_flash *f, const struct hone_c_node *expr,
+                                  const struct hone_c_loop *inner, const char *d, const char *t)
 {
     struct hone_cuda_sub subs[24];
     size_t n = 0;
@@ -488,7 +560,7 @@ static const char *expression(const struct flash *f, const struct hone_c_node *e
     return hone_cuda_inline(f->k, expr, subs, n);
 }
 
-static const char *store_text(const struct flash *f, const char *total)
+const char *hone_flash_store(const struct hone_flash *f, const char *total)
 {
     struct hone_c_edits e;
     const struct hone_c_node *body = f->last->node->body;
@@ -500,7 +572,7 @@ static const char *store_text(const struct flash *f, const char *total)
 }
 
 /* Which head of which batch the block is: blocks of all are along x, where a grid has most room. */
-static const char *held_text(const struct flash *f, const char *period)
+static const char *held_text(const struct hone_flash *f, const char *period)
 {
     const struct hone_coder_input *in = f->k->in;
     struct hone_pool *pool = in->pool;
@@ -523,7 +595,7 @@ static const char *held_text(const struct flash *f, const char *period)
     return out;
 }
 
-static const char *make_body(const struct flash *f, const char *rows)
+static const char *make_body(const struct hone_flash *f, const char *rows)
 {
     const struct hone_coder_input *in = f->k->in;
     struct hone_pool *pool = in->pool;
@@ -532,20 +604,21 @@ static const char *make_body(const struct flash *f, const char *rows)
                *g = hone_fresh_name(in, "g"), *e = hone_fresh_name(in, "e"),
                *totals = hone_fresh_name(in, "totals"), *period = hone_fresh_name(in, "n_group"),
                *t_end = hone_fresh_name(in, "t_end");
-    const char *query = expression(f, f->query, f->dot, d, t),
-               *key = expression(f, f->key, f->dot, d, t),
-               *value = expression(f, f->value, f->add, d, t),
-               *scaled = expression(f, f->scaled, NULL, d, t),
-               *dot_size = expression(f, f->dot->upper, NULL, d, t),
-               *value_size = expression(f, f->add->upper, NULL, d, t),
-               *last_size = expression(f, f->last->upper, NULL, d, t),
-               *upper = expression(f, f->loop->upper, NULL, d, t),
-               *group = expression(f, f->period ? f->period : f->axis->bound, NULL, d, t);
+    const char *query = hone_flash_expression(f, f->query, f->dot, d, t),
+               *key = hone_flash_expression(f, f->key, f->dot, d, t),
+               *value = hone_flash_expression(f, f->value, f->add, d, t),
+               *scaled = hone_flash_expression(f, f->scaled, NULL, d, t),
+               *dot_size = hone_flash_expression(f, f->dot->upper, NULL, d, t),
+               *value_size = hone_flash_expression(f, f->add->upper, NULL, d, t),
+               *last_size = hone_flash_expression(f, f->last->upper, NULL, d, t),
+               *upper = hone_flash_expression(f, f->loop->upper, NULL, d, t),
+               *group =
+                   hone_flash_expression(f, f->period ? f->period : f->axis->bound, NULL, d, t);
     const char *held = group ? held_text(f, group) : NULL;
     if (!held || !query || !key || !value || !scaled || !dot_size || !value_size || !last_size ||
         !upper || !group || f->dot->is_inclusive || f->add->is_inclusive || f->last->is_inclusive)
         return NULL;
-    bool by_row = is_by_row(f);
+    bool by_row = hone_flash_is_by_row(f);
     const char *n_tiles = hone_fresh_name(in, "n_tiles");
     const struct hone_cuda_word of_held[] = {{"ROWS", rows}, {NULL, NULL}};
     const char *one = f->loop->is_inclusive ? " + 1" : "";
@@ -557,8 +630,8 @@ static const char *make_body(const struct flash *f, const char *rows)
         {"group_at",
          f->n_held > 0 ? "" : hone_pool_printf(pool, "blockIdx.x / %s * %s + ", n_tiles, period)},
         {"n_tiles", n_tiles},
-        {"scalars", declarations(f, false)},
-        {"locals", declarations(f, true)},
+        {"scalars", hone_flash_declarations(f, false)},
+        {"locals", hone_flash_declarations(f, true)},
         {"dot_size", dot_size},
         {"value_size", value_size},
         {"last_size", last_size},
@@ -586,7 +659,7 @@ static const char *make_body(const struct flash *f, const char *rows)
         {"scaled", scaled},
         {"exp", f->exp_call->name},
         {"sum", f->sum->name},
-        {"store", store_text(f, hone_pool_printf(pool, "%s[%s][%s][%s]", totals, r, g, e))},
+        {"store", hone_flash_store(f, hone_pool_printf(pool, "%s[%s][%s][%s]", totals, r, g, e))},
         {NULL, NULL},
     };
     return hone_pool_printf(pool, "%s%s", hone_cuda_fill(in, front_text, words),
@@ -599,53 +672,88 @@ static char *refuse(struct hone_err *err)
     return NULL;
 }
 
+static bool by_registers(const struct hone_flash *f, struct hone_flash_text *ret)
+{
+    const struct hone_coder_input *in = f->k->in;
+    const char *rows;
+    ret->pragmas = hone_cuda_tunable(in, "ROWS", "4, 8, 2", &rows);
+    ret->rows = hone_pool_printf(in->pool, "16 * %s", rows);
+    ret->threads = ret->bounds = "256";
+    ret->helpers = hone_cuda_vector_helper(in);
+    ret->body = make_body(f, rows);
+    return ret->body != NULL;
+}
+
+/* Of shared memory for float tiles; NULL: a size is not known there. */
+static const char *tile_bytes(const struct hone_flash *f, const struct hone_cuda_launch *l,
+                              const char *rows)
+{
+    const char *dot = hone_cuda_at_launch(f->k, l, f->dot->upper),
+               *value = hone_cuda_at_launch(f->k, l, f->add->upper);
+    if (!dot || !value)
+        return NULL;
+    return hone_pool_printf(f->k->in->pool,
+                            "(size_t)((%s + 64) * (%s) + %s * 68 + 64 * (((%s) + 3) / 4 * 4)) * "
+                            "sizeof(float)",
+                            rows, dot, rows, value);
+}
+
+/* Blocks of all groups along x; NULL: a bound is not known there. */
+static const char *grid_text(const struct hone_flash *f, const struct hone_cuda_launch *l,
+                             const char *rows)
+{
+    struct hone_pool *pool = f->k->in->pool;
+    const char *all = hone_cuda_at_launch(f->k, l, f->axis->bound), *held = "";
+    const char *period = f->period ? hone_cuda_at_launch(f->k, l, f->period) : all;
+    for (size_t h = 0; held && h < f->n_held; h++) {
+        const char *n = hone_cuda_at_launch(f->k, l, f->held[h]->bound);
+        held = n ? hone_pool_printf(pool, "%s * (%s)", held, n) : NULL;
+    }
+    if (!all || !period || !held)
+        return NULL;
+    return hone_pool_printf(pool, "(unsigned)((%s) / (%s) * (((%s) + %s - 1) / (%s))%s)", all,
+                            period, period, rows, rows, held);
+}
+
+static bool set_launch(struct hone_c_edits *edits, const struct hone_flash *f,
+                       const struct hone_cuda_launch *l, const struct hone_flash_text *text)
+{
+    const struct hone_coder_input *in = f->k->in;
+    const char *grid = grid_text(f, l, text->rows);
+    const char *bytes = text->bytes ? text->bytes : tile_bytes(f, l, text->rows);
+    const char *indent = hone_c_indent(in->tree, l->call->begin);
+    if (!grid || !bytes || l->call->parent->kind != HONE_C_COMPOUND)
+        return false;
+    hone_cuda_set_launch(edits, l, grid, text->threads, bytes);
+    hone_c_replace(
+        edits, l->call->begin, l->call->begin,
+        hone_pool_printf(in->pool,
+                         "cudaFuncSetAttribute(%s, "
+                         "cudaFuncAttributeMaxDynamicSharedMemorySize,\n%s                         "
+                         "(int)(%s));\n%s",
+                         f->k->function->name, indent, bytes, indent));
+    return true;
+}
+
 static char *apply(const struct hone_coder_input *in, const struct hone_coder_site *site,
                    struct hone_err *err)
 {
     const struct hone_cuda_kernel *k = hone_cuda_kernel_at(in, site->node);
-    struct flash f;
+    struct hone_flash f;
+    struct hone_flash_text text = {0};
     struct hone_c_edits edits;
-    const char *rows, *pragma = hone_cuda_tunable(in, "ROWS", "4, 8, 2", &rows);
-    const char *body = k && read_flash(k, &f) ? make_body(&f, rows) : NULL;
-    hone_c_edits_init(&edits, in->tree);
-    for (size_t i = 0; body && i < k->n_launches; i++) {
-        const struct hone_cuda_launch *l = &k->launches[i];
-        const char *all = hone_cuda_at_launch(k, l, f.axis->bound);
-        const char *period = f.period ? hone_cuda_at_launch(k, l, f.period) : all;
-        const char *dot = hone_cuda_at_launch(k, l, f.dot->upper),
-                   *value = hone_cuda_at_launch(k, l, f.add->upper);
-        const char *n_held = "";
-        for (size_t h = 0; h < f.n_held; h++) {
-            const char *n = hone_cuda_at_launch(k, l, f.held[h]->bound);
-            n_held = n && n_held ? hone_pool_printf(in->pool, "%s * (%s)", n_held, n) : NULL;
-        }
-        if (!all || !period || !dot || !value || !n_held)
-            return refuse(err);
-        const char *bytes = hone_pool_printf(
-            in->pool,
-            "((16 * %s + 64) * (%s) + 16 * %s * 68 + 64 * (((%s) + 3) / 4 * 4)) * sizeof(float)",
-            rows, dot, rows, value);
-        bytes = hone_pool_printf(in->pool, "(size_t)%s", bytes);
-        hone_cuda_set_launch(
-            &edits, l,
-            hone_pool_printf(in->pool,
-                             "(unsigned)((%s) / (%s) * (((%s) + 16 * %s - 1) / (16 * %s))%s)", all,
-                             period, period, rows, rows, n_held),
-            "256", bytes);
-        if (l->call->parent->kind != HONE_C_COMPOUND)
-            return refuse(err);
-        hone_c_replace(&edits, l->call->begin, l->call->begin,
-                       hone_pool_printf(in->pool,
-                                        "cudaFuncSetAttribute(%s, "
-                                        "cudaFuncAttributeMaxDynamicSharedMemorySize,\n%s         "
-                                        "                (int)(%s));\n%s",
-                                        k->function->name, hone_c_indent(in->tree, l->call->begin),
-                                        bytes, hone_c_indent(in->tree, l->call->begin)));
-    }
-    if (!body)
+    if (!k || !read_flash(k, &f))
         return refuse(err);
-    hone_cuda_put_helpers(&edits, hone_cuda_vector_helper(in));
-    hone_cuda_replace_kernel(&edits, k, pragma, hone_cuda_header(k, "256", ""), body);
+    if (site->variant == BY_REGISTERS ? !by_registers(&f, &text)
+                                      : !hone_flash_mma(&f, site->variant == BY_WARPGROUPS, &text))
+        return refuse(err);
+    hone_c_edits_init(&edits, in->tree);
+    for (size_t i = 0; i < k->n_launches; i++)
+        if (!set_launch(&edits, &f, &k->launches[i], &text))
+            return refuse(err);
+    hone_cuda_put_helpers(&edits, text.helpers);
+    hone_cuda_replace_kernel(&edits, k, text.pragmas, hone_cuda_header(k, text.bounds, ""),
+                             text.body);
     hone_cuda_drop_unused(&edits, k);
     return hone_cuda_finish(&edits);
 }

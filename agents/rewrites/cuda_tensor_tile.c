@@ -52,13 +52,9 @@ static bool read_factor(const struct hone_cuda_contraction *c, const struct hone
                         const struct hone_c_node *axis, struct factor *ret)
 {
     struct hone_c_access a[2];
-    const struct hone_c_node *n = hone_c_strip(expr);
-    if (n->kind == HONE_C_CALL && hone_c_n_children(n) == 2 && strstr(n->name, "2float"))
-        n = hone_c_strip(n->last);
-    if (n->kind == HONE_C_CALL && hone_c_n_children(n) == 1) /* a copy of the element */
-        n = hone_c_strip(n->first);
-    if (n->kind != HONE_C_SUBSCRIPT || hone_c_accesses(c->k->function, n, a, 2) != 1 ||
-        !a[0].root || a[0].root->kind != HONE_C_PARAM)
+    const struct hone_c_node *n = hone_cuda_loaded(expr);
+    if (!n || hone_c_accesses(c->k->function, n, a, 2) != 1 || !a[0].root ||
+        a[0].root->kind != HONE_C_PARAM)
         return false;
     *ret = (struct factor){.load = n, .type = hone_element_type(c->k->in, a[0].root)};
     bool is_along_k = hone_c_poly_stride(&a[0].index, c->loop->var) == HONE_C_STRIDE_UNIT;
@@ -107,6 +103,13 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
     return n;
 }
 
+/* The block's own part of the steps along k */
+#define HONE_TILE_STEPS                                                                            \
+    "const int @n_steps@ = (int)((@k_upper@ - @k_lower@ + @BK@ - 1) / @BK@);\n"                    \
+    "const int @each@ = (@n_steps@ + (int)gridDim.y - 1) / (int)gridDim.y;\n"                      \
+    "const int @first@ = (int)blockIdx.y * @each@;\n"                                              \
+    "const int @last@ = @first@ + @each@ < @n_steps@ ? @first@ + @each@ : @n_steps@;\n"
+
 static const char helper_text[] =
     "#include <cuda_pipeline.h>\n"
     "#include <mma.h>\n\n"
@@ -116,8 +119,11 @@ static const char helper_text[] =
     "    if (n >= 8 && (uintptr_t)from % 16 == 0) {\n"
     "        __pipeline_memcpy_async(to, from, 16);\n"
     "    } else {\n"
+    "        /* all of them are read before one is stored */\n"
+    "        __align__(16) T part[8];\n"
     "        for (int i = 0; i < 8; i++)\n"
-    "            to[i] = i < n ? from[i] : (T)0.0f;\n"
+    "            part[i] = i < n ? from[i] : (T)0.0f;\n"
+    "        *(uint4 *)to = *(const uint4 *)part;\n"
     "    }\n"
     "}\n";
 
@@ -132,9 +138,8 @@ static const char body_text[] =
     "@T@ *const @left_tiles@ = @tiles@, *const @right_tiles@ = @tiles@ + @STAGES@ * @LEFT_SIZE@;\n"
     "const int64_t @n_columns@ = (@column_bound@ + @BN@ - 1) / @BN@;\n"
     "@batch@" HONE_CUDA_TILE_ORDER "const int @warp@ = threadIdx.x / 32;\n"
-    "const int @warp_row@ = @warp@ / 4 * (@BM@ / 2), @warp_column@ = @warp@ % 4 * (@BN@ / 4);\n"
-    "const int @n_steps@ = (int)((@k_upper@ - @k_lower@ + @BK@ - 1) / @BK@);\n"
-    "auto @fetch@ = [&](int @at_step@) {\n"
+    "const int @warp_row@ = @warp@ / 4 * (@BM@ / 2), @warp_column@ = @warp@ % 4 * (@BN@ / "
+    "4);\n" HONE_TILE_STEPS "auto @fetch@ = [&](int @at_step@) {\n"
     "const int64_t @k_at@ = @k_lower@ + (int64_t)@at_step@ * @BK@;\n"
     "@T@ *const @left_to@ = @left_tiles@ + @at_step@ % @STAGES@ * @LEFT_SIZE@;\n"
     "@T@ *const @right_to@ = @right_tiles@ + @at_step@ % @STAGES@ * @RIGHT_SIZE@;\n"
@@ -150,20 +155,22 @@ static const char body_text[] =
     "const @k_type@ @k@ = @k_at@ + @right_k@;\n"
     "fetch_eight(@right_to@ + @line@ * @RIGHT_PITCH@ + @part@, &@right@, @right_n@);\n"
     "}\n"
-    "};\n"
+    "};\n";
+
+static const char loop_text[] =
     "wmma::fragment<wmma::accumulator, 16, 16, 16, float> @total@[@FM@][@FN@];\n"
     "for (int @r@ = 0; @r@ < @FM@; @r@++)\n"
     "for (int @c@ = 0; @c@ < @FN@; @c@++)\n"
     "wmma::fill_fragment(@total@[@r@][@c@], 0.0f);\n"
     "for (int @s@ = 0; @s@ < @STAGES@ - 1; @s@++) {\n"
-    "if (@s@ < @n_steps@)\n"
-    "@fetch@(@s@);\n"
+    "if (@first@ + @s@ < @last@)\n"
+    "@fetch@(@first@ + @s@);\n"
     "__pipeline_commit();\n"
     "}\n"
-    "for (int @step@ = 0; @step@ < @n_steps@; @step@++) {\n"
+    "for (int @step@ = @first@; @step@ < @last@; @step@++) {\n"
     "__pipeline_wait_prior(@STAGES@ - 2);\n"
     "__syncthreads();\n"
-    "if (@step@ + @STAGES@ - 1 < @n_steps@)\n"
+    "if (@step@ + @STAGES@ - 1 < @last@)\n"
     "@fetch@(@step@ + @STAGES@ - 1);\n"
     "__pipeline_commit();\n"
     "const @T@ *const @left_now@ = @left_tiles@ + @step@ % @STAGES@ * @LEFT_SIZE@;\n"
@@ -208,46 +215,24 @@ static const char body_text[] =
  * Filled in: the sum's type, k of an instruction, its types, words for turned factors. */
 static const char warpgroup_text[] =
     "#include <cuda_pipeline.h>\n\n"
-    "/* 16 bytes of elements to shared memory: n of them, zeros behind. */\n"
+    "/* 16 bytes of elements: n of them, zeros behind. */\n"
+    "template <typename T> __device__ uint4 read_line(const T *from, int64_t n)\n"
+    "{\n"
+    "    constexpr int N = 16 / sizeof(T);\n"
+    "    __align__(16) T part[N];\n"
+    "#pragma unroll\n"
+    "    for (int i = 0; i < N; i++)\n"
+    "        part[i] = i < n ? from[i] : (T)0.0f;\n"
+    "    return *(const uint4 *)part;\n"
+    "}\n\n"
+    "/* The same to shared memory, with a copy that goes on by itself where there may be one. */\n"
     "template <typename T> __device__ void fetch_line(unsigned char *to, const T *from, int64_t "
     "n)\n"
     "{\n"
-    "    constexpr int N = 16 / sizeof(T);\n"
-    "    if (n >= N && (uintptr_t)from % 16 == 0) {\n"
+    "    if (n >= 16 / (int)sizeof(T) && (uintptr_t)from % 16 == 0)\n"
     "        __pipeline_memcpy_async(to, from, 16);\n"
-    "    } else {\n"
-    "        for (int i = 0; i < N; i++)\n"
-    "            ((T *)to)[i] = i < n ? from[i] : (T)0.0f;\n"
-    "    }\n"
-    "}\n\n"
-    "/* Where a byte of a tile with lines of 128 bytes lies. */\n"
-    "__device__ inline int swizzled(int at)\n"
-    "{\n"
-    "    return at ^ (at / 128 % 8) * 16;\n"
-    "}\n\n"
-    "__device__ inline uint64_t tile_at(const unsigned char *at, int apart)\n"
-    "{\n"
-    "    const uint64_t shared = (uint64_t)__cvta_generic_to_shared(at) & 0x3ffff;\n"
-    "    return shared / 16 | (uint64_t)(apart / 16) << 16 | (uint64_t)64 << 32 | (uint64_t)1 << "
-    "62;\n"
-    "}\n\n"
-    "__device__ inline void warpgroup_begin()\n"
-    "{\n"
-    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
-    "    asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
-    "#endif\n"
-    "}\n\n"
-    "__device__ inline void warpgroup_commit()\n"
-    "{\n"
-    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
-    "    asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
-    "#endif\n"
-    "}\n\n"
-    "template <int N> __device__ inline void warpgroup_wait()\n"
-    "{\n"
-    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
-    "    asm volatile(\"wgmma.wait_group.sync.aligned %0;\" ::\"n\"(N) : \"memory\");\n"
-    "#endif\n"
+    "    else\n"
+    "        *(uint4 *)to = read_line(from, n);\n"
     "}\n\n"
     "/* Waits for all; nothing reads the sums in front of it. */\n"
     "__device__ inline void warpgroup_end(@acc@ (&d)[128])\n"
@@ -257,13 +242,6 @@ static const char warpgroup_text[] =
     "#pragma unroll\n"
     "    for (int i = 0; i < 128; i++)\n"
     "        asm volatile(\"\" : \"+@reg@\"(d[i])::\"memory\");\n"
-    "#endif\n"
-    "}\n\n"
-    "/* What this thread wrote to shared memory is there for warpgroups' instructions. */\n"
-    "__device__ inline void show_tiles()\n"
-    "{\n"
-    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
-    "    asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "#endif\n"
     "}\n\n"
     "#define R4(b) \"+@reg@\"(d[b]), \"+@reg@\"(d[b + 1]), \"+@reg@\"(d[b + 2]), \"+@reg@\"(d[b + "
@@ -301,13 +279,12 @@ static const char warpgroup_body_text[] =
     "constexpr int @PITCH@ = @BN@ + 4;\n"
     "extern __shared__ __align__(1024) unsigned char @ring@[];\n"
     "const int64_t @n_columns@ = (@column_bound@ + @BN@ - 1) / @BN@;\n"
-    "@batch@" HONE_CUDA_TILE_ORDER
-    "const int @warp@ = threadIdx.x / 32, @lane@ = threadIdx.x % 32, @half@ = threadIdx.x / 128;\n"
-    "const int @n_steps@ = (int)((@k_upper@ - @k_lower@ + @BK@ - 1) / @BK@);\n"
+    "@batch@" HONE_CUDA_TILE_ORDER "const int @warp@ = threadIdx.x / 32, @lane@ = threadIdx.x % "
+    "32, @half@ = threadIdx.x / 128;\n" HONE_TILE_STEPS
     "/* Where this thread's pieces of the first part come from; blocks at an edge ask each time. "
     "*/\n"
     "const @T@ *@left_from@[@BM@ / 32], *@right_from@[@BN@ / 32];\n"
-    "bool @is_whole@ = @row_at@ + @BM@ <= @row_bound@ && @column_at@ + @BN@ <= @column_bound@;\n"
+    "bool @is_aligned@ = true;\n"
     "#pragma unroll\n"
     "for (int @i@ = 0; @i@ < @BM@ / 32; @i@++) {\n"
     "const int @u@ = @i@ * 256 + threadIdx.x, @line@ = @u@ / 8@left_lines@;\n"
@@ -315,7 +292,7 @@ static const char warpgroup_body_text[] =
     "const @row_type@ @row@ = @row_at@ + @left_row@;\n"
     "const @k_type@ @k@ = @k_lower@ + @left_k@;\n"
     "@left_from@[@i@] = &@left@;\n"
-    "@is_whole@ = @is_whole@ && (uintptr_t)@left_from@[@i@] % 16 == 0;\n"
+    "@is_aligned@ = @is_aligned@ && (uintptr_t)@left_from@[@i@] % 16 == 0;\n"
     "}\n"
     "#pragma unroll\n"
     "for (int @i@ = 0; @i@ < @BN@ / 32; @i@++) {\n"
@@ -324,8 +301,12 @@ static const char warpgroup_body_text[] =
     "const @column_type@ @column@ = @column_at@ + @right_column@;\n"
     "const @k_type@ @k@ = @k_lower@ + @right_k@;\n"
     "@right_from@[@i@] = &@right@;\n"
-    "@is_whole@ = @is_whole@ && (uintptr_t)@right_from@[@i@] % 16 == 0;\n"
-    "}\n"
+    "@is_aligned@ = @is_aligned@ && (uintptr_t)@right_from@[@i@] % 16 == 0;\n"
+    "}\n";
+
+static const char warpgroup_fetch_text[] =
+    "const bool @is_whole@ = @is_aligned@ && @row_at@ + @BM@ <= @row_bound@ && @column_at@ + @BN@ "
+    "<= @column_bound@;\n"
     "const int @place@ = swizzled(threadIdx.x * 16);\n"
     "auto @fetch@ = [&](int @at_step@) {\n"
     "const int64_t @k_at@ = @k_lower@ + (int64_t)@at_step@ * @BK@;\n"
@@ -340,6 +321,35 @@ static const char warpgroup_body_text[] =
     "for (int @i@ = 0; @i@ < @BN@ / 32; @i@++)\n"
     "__pipeline_memcpy_async(@to@ + @LEFT_BYTES@ + @place@ + @i@ * 4096, @right_from@[@i@] + "
     "@right_on@, 16);\n"
+    "} else if (!@is_aligned@) {\n"
+    "#pragma unroll 1\n"
+    "for (int @at@ = threadIdx.x; @at@ < @BM@ * 8; @at@ += 1024) {\n"
+    "uint4 @pieces@[4];\n"
+    "#pragma unroll\n"
+    "for (int @i@ = 0; @i@ < 4; @i@++) {\n"
+    "const int @u@ = @at@ + @i@ * 256, @line@ = @u@ / 8@left_lines@, @part@ = @left_pieces@;\n"
+    "const @row_type@ @row@ = @row_at@ + @left_row@;\n"
+    "const @k_type@ @k@ = @k_at@ + @left_k@;\n"
+    "@pieces@[@i@] = read_line(&@left@, @left_n@);\n"
+    "}\n"
+    "#pragma unroll\n"
+    "for (int @i@ = 0; @i@ < 4; @i@++)\n"
+    "*(uint4 *)(@to@ + swizzled((@at@ + @i@ * 256) * 16)) = @pieces@[@i@];\n"
+    "}\n"
+    "#pragma unroll 1\n"
+    "for (int @at@ = threadIdx.x; @at@ < @BN@ * 8; @at@ += 1024) {\n"
+    "uint4 @pieces@[4];\n"
+    "#pragma unroll\n"
+    "for (int @i@ = 0; @i@ < 4; @i@++) {\n"
+    "const int @u@ = @at@ + @i@ * 256, @line@ = @u@ / 8@right_lines@, @part@ = @right_pieces@;\n"
+    "const @column_type@ @column@ = @column_at@ + @right_column@;\n"
+    "const @k_type@ @k@ = @k_at@ + @right_k@;\n"
+    "@pieces@[@i@] = read_line(&@right@, @right_n@);\n"
+    "}\n"
+    "#pragma unroll\n"
+    "for (int @i@ = 0; @i@ < 4; @i@++)\n"
+    "*(uint4 *)(@to@ + @LEFT_BYTES@ + swizzled((@at@ + @i@ * 256) * 16)) = @pieces@[@i@];\n"
+    "}\n"
     "} else {\n"
     "#pragma unroll 1\n"
     "for (int @u@ = threadIdx.x; @u@ < @BM@ * 8; @u@ += 256) {\n"
@@ -364,11 +374,11 @@ static const char warpgroup_loop_text[] =
     "for (int @r@ = 0; @r@ < 128; @r@++)\n"
     "@total@[@r@] = 0;\n"
     "for (int @s@ = 0; @s@ < @STAGES@ - 1; @s@++) {\n"
-    "if (@s@ < @n_steps@)\n"
-    "@fetch@(@s@);\n"
+    "if (@first@ + @s@ < @last@)\n"
+    "@fetch@(@first@ + @s@);\n"
     "__pipeline_commit();\n"
     "}\n"
-    "for (int @step@ = 0; @step@ < @n_steps@; @step@++) {\n"
+    "for (int @step@ = @first@; @step@ < @last@; @step@++) {\n"
     "__pipeline_wait_prior(@STAGES@ - 2);\n"
     "show_tiles();\n"
     "__syncthreads();\n"
@@ -381,7 +391,7 @@ static const char warpgroup_loop_text[] =
     "/* All have read the step before this one, and its buffer is free. */\n"
     "warpgroup_wait<1>();\n"
     "__syncthreads();\n"
-    "if (@step@ + @STAGES@ - 1 < @n_steps@)\n"
+    "if (@step@ + @STAGES@ - 1 < @last@)\n"
     "@fetch@(@step@ + @STAGES@ - 1);\n"
     "__pipeline_commit();\n"
     "}\n"
@@ -394,8 +404,10 @@ static const char warpgroup_loop_text[] =
     "@result@[(@lane@ / 4 + @r@ / 2 % 2 * 8) * @PITCH@ + @r@ / 4 * 8 + @lane@ % 4 * 2 + @r@ % 2] = "
     "@total@[@r@];\n"
     "__syncwarp();\n"
+    "const int64_t @lines@ = @row_bound@ - @row_at@ - @warp@ * 16;\n"
+    "const int @n_lines@ = @lines@ < 0 ? 0 : @lines@ < 16 ? (int)@lines@ : 16;\n"
     "#pragma unroll 4\n"
-    "for (int @e@ = @lane@; @e@ < 16 * @BN@; @e@ += 32) {\n"
+    "for (int @e@ = @lane@; @e@ < @n_lines@ * @BN@; @e@ += 32) {\n"
     "const @row_type@ @row@ = @row_at@ + @warp@ * 16 + @e@ / @BN@;\n"
     "const @column_type@ @column@ = @column_at@ + @e@ % @BN@;\n"
     "if (@row@ < @row_bound@ && @column@ < @column_bound@) {\n"
@@ -414,14 +426,21 @@ static const char *fill_body(const struct hone_coder_input *in, int variant,
                              const struct hone_cuda_word *words)
 {
     if (variant == BY_WARPS)
-        return hone_cuda_fill(in, body_text, words);
-    return hone_pool_printf(in->pool, "%s%s", hone_cuda_fill(in, warpgroup_body_text, words),
+        return hone_pool_printf(in->pool, "%s%s", hone_cuda_fill(in, body_text, words),
+                                hone_cuda_fill(in, loop_text, words));
+    return hone_pool_printf(in->pool, "%s%s%s", hone_cuda_fill(in, warpgroup_body_text, words),
+                            hone_cuda_fill(in, warpgroup_fetch_text, words),
                             hone_cuda_fill(in, warpgroup_loop_text, words));
 }
 
-static const char *make_body(const struct tensor *t, int variant, const char *bm, const char *bn,
-                             const char *bk, const char *stages)
+struct sizes {
+    const char *bm, *bn, *bk, *stages, *pragmas;
+};
+
+static const char *make_body(const struct tensor *t, int variant, const struct sizes *z,
+                             const struct hone_cuda_split *split)
 {
+    const char *bm = z->bm, *bn = z->bn, *bk = z->bk, *stages = z->stages;
     bool is_wide = variant == BY_WARPGROUPS;
     const struct hone_cuda_contraction *c = &t->c;
     const struct hone_coder_input *in = c->k->in;
@@ -503,7 +522,7 @@ static const char *make_body(const struct tensor *t, int variant, const char *bm
         {"right_major", rk ? "col_major" : "row_major"},
         {"left_place", left_place},
         {"right_place", right_place},
-        {"finish", hone_cuda_contraction_finish(c, total)},
+        {"finish", hone_cuda_split_finish(c, split, total)},
         {"acc", c->acc->type},
         {"reg", strcmp(c->acc->type, "int") == 0 ? "r" : "f"},
         {"u", u},
@@ -536,22 +555,14 @@ static const char *warpgroup_helpers(const struct tensor *t)
 {
     struct hone_pool *pool = t->c.k->in->pool;
     bool lk = t->left.is_along_k, rk = t->right.is_along_k, is_int = is_byte(t->left.type);
-    const char *type = strcmp(t->left.type, "__half") == 0 ? "f16" : "bf16", *registers = "";
-    for (int i = 0; i < 128; i++)
-        registers =
-            hone_pool_printf(pool, "%s%s%%%d,%s", registers, i % 16 ? "" : "                 \"", i,
-                             i % 16 == 15 ? (i == 127 ? " \"\n" : "\"\n") : "");
-    registers = hone_pool_printf(pool, "                 \"{\"\n%s", registers);
-    /* the last comma closes the list */
-    size_t n = strlen(registers);
-    registers = hone_pool_printf(pool, "%.*s}, \"\n", (int)(n - strlen(", \"\n")), registers);
+    const char *type = strcmp(t->left.type, "__half") == 0 ? "f16" : "bf16";
     const struct hone_cuda_word words[] = {
         {"T", t->left.type},
         {"acc", t->c.acc->type},
         {"reg", is_int ? "r" : "f"},
         {"shape", is_int ? "m64n256k32.s32.s8.s8"
                          : hone_pool_printf(pool, "m64n256k16.f32.%s.%s", type, type)},
-        {"registers", registers},
+        {"registers", hone_cuda_registers(pool, 128)},
         {"scales", is_int ? "1" : hone_pool_printf(pool, "1, 1, 1, %d, %d", !lk, !rk)},
         {"each", is_int ? "32" : "16"},
         {"left_step", lk ? "32" : "2048"},
@@ -564,12 +575,9 @@ static const char *warpgroup_helpers(const struct tensor *t)
                             : "c / 64 * 8192 + k * 128 + c % 64 * 2"},
         {NULL, NULL},
     };
-    return hone_cuda_fill(t->c.k->in, warpgroup_text, words);
+    return hone_pool_printf(pool, "%s%s", hone_cuda_warpgroup_helper(t->c.k->in),
+                            hone_cuda_fill(t->c.k->in, warpgroup_text, words));
 }
-
-struct sizes {
-    const char *bm, *bn, *bk, *stages, *pragmas;
-};
 
 static struct sizes name_sizes(const struct tensor *t, int variant)
 {
@@ -594,7 +602,7 @@ static struct sizes name_sizes(const struct tensor *t, int variant)
 }
 
 static bool set_launches(struct hone_c_edits *edits, const struct tensor *t, const struct sizes *z,
-                         const char *bytes)
+                         const struct hone_cuda_split *split, const char *bytes)
 {
     const struct hone_cuda_kernel *k = t->c.k;
     for (size_t i = 0; i < k->n_launches; i++) {
@@ -603,7 +611,7 @@ static bool set_launches(struct hone_c_edits *edits, const struct tensor *t, con
         uint32_t at = l->launcher->body->begin + 1;
         if (!grid)
             return false;
-        hone_cuda_set_launch(edits, l, grid, "256", bytes);
+        hone_cuda_split_launch(edits, &t->c, split, l, grid, "256", bytes, z->bk);
         if (i == 0)
             hone_c_replace(edits, at, at,
                            hone_pool_printf(k->in->pool,
@@ -633,14 +641,17 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
         in->pool, "%sconstexpr int %s = %s;\n", z.pragmas, bytes,
         is_wide ? hone_pool_printf(in->pool, "%s * (%s + %s) * 128", z.stages, z.bm, z.bn)
                 : bytes_text(&t, z.bm, z.bn, z.bk, z.stages));
-    const char *body = make_body(&t, site->variant, z.bm, z.bn, z.bk, z.stages);
-    if (!body || !set_launches(&edits, &t, &z, bytes)) {
+    const struct hone_cuda_split split = hone_cuda_split_of(&t.c);
+    const char *body = make_body(&t, site->variant, &z, &split);
+    if (!body || !set_launches(&edits, &t, &z, &split, bytes)) {
         hone_fail(err, HONE_E_ARG, "a bound or a factor depends on what is not known there");
         return NULL;
     }
     hone_cuda_put_helpers(&edits, is_wide ? warpgroup_helpers(&t) : helper_text);
-    hone_cuda_replace_kernel(&edits, k, pragmas,
-                             hone_cuda_header(k, is_wide ? "256, 1" : "256", ""), body);
+    const char *front = hone_cuda_split_kernel(&t.c, &split);
+    hone_cuda_replace_kernel(
+        &edits, k, hone_pool_printf(in->pool, "%s%s", front, pragmas),
+        hone_cuda_header(k, is_wide ? "256, 1" : "256", hone_cuda_split_param(&t.c, &split)), body);
     hone_cuda_drop_unused(&edits, k);
     return hone_cuda_finish(&edits);
 }

@@ -5,7 +5,8 @@
  * the column and which the batch's, and that no bound depends on one; stores_are_apart that no two
  * threads store to one element; read_held what a block may say once. Text of the kernel that goes
  * into a tile keeps the names of all of these, and locals that are set once give way to what they
- * are made of. Limits: three axes, HONE_CUDA_MAX_HELD declarations that are held, MAX_ACCESSES
+ * are made of. The last part splits k over blocks, for tiles that are few: text for the tile's
+ * kernel, for a second one that adds up, and for the launcher. Limits: three axes, HONE_CUDA_MAX_HELD declarations that are held, MAX_ACCESSES
  * accesses in a statement. */
 #include "agents/source/cuda_contraction.h"
 
@@ -341,18 +342,23 @@ static bool holds(const struct hone_cuda_contraction *c, const struct hone_c_nod
     return false;
 }
 
-/* The statements around the loop, which itself gives way to adding the total. */
-const char *hone_cuda_contraction_finish(const struct hone_cuda_contraction *c, const char *total)
+/* The statements around the loop, which itself gives way to a text. */
+static const char *around_loop(const struct hone_cuda_contraction *c, const char *text)
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
     for (size_t i = 0; i < c->k->n_stmts; i++) {
         const struct hone_c_node *s = c->k->stmts[i];
         if (s == c->loop->node)
-            hone_buf_printf(&out, "%s += %s;\n", c->acc->name, total);
+            hone_buf_str(&out, text);
         else if (!holds(c, s))
             hone_buf_str(&out, stmt_text(c->k, s));
     }
     return hone_pool_strdup(c->k->in->pool, out.data ? out.data : "");
+}
+
+const char *hone_cuda_contraction_finish(const struct hone_cuda_contraction *c, const char *total)
+{
+    return around_loop(c, hone_pool_printf(c->k->in->pool, "%s += %s;\n", c->acc->name, total));
 }
 
 const char *hone_cuda_bracket(const struct hone_cuda_kernel *k, const struct hone_c_node *expr)
@@ -399,4 +405,244 @@ const char *hone_cuda_contraction_grid(const struct hone_cuda_contraction *c,
         return NULL;
     return hone_pool_printf(pool, "(unsigned)((%s + %s - 1) / %s * ((%s + %s - 1) / %s)%s%s)", rows,
                             bm, bm, columns, bn, bn, c->batch ? " * " : "", c->batch ? batch : "");
+}
+
+/* ---- sums in parts ---- */
+
+static const char *at_launch(const struct hone_cuda_contraction *c,
+                             const struct hone_cuda_launch *l, const struct hone_c_node *expr)
+{
+    return hone_cuda_at_launch(c->k, l, expr);
+}
+
+struct hone_cuda_split hone_cuda_split_of(const struct hone_cuda_contraction *c)
+{
+    const struct hone_coder_input *in = c->k->in;
+    const char *name = c->k->function->name;
+    bool is_known = !(c->k->function->cuda & HONE_C_IS_TEMPLATE) && c->k->n_params > 0;
+    for (size_t i = 0; i < c->k->n_launches; i++) {
+        const struct hone_cuda_launch *l = &c->k->launches[i];
+        is_known = is_known && l->call->parent->kind == HONE_C_COMPOUND &&
+                   in->tree->source[l->call->end - 1] == ')' && at_launch(c, l, c->loop->lower) &&
+                   at_launch(c, l, c->loop->upper);
+    }
+    if (!is_known)
+        return (struct hone_cuda_split){NULL};
+    return (struct hone_cuda_split){
+        .parts = hone_fresh_name(in, "parts"),
+        .total = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_total", name)),
+        .count = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_parts", name))};
+}
+
+const char *hone_cuda_split_param(const struct hone_cuda_contraction *c,
+                                  const struct hone_cuda_split *s)
+{
+    return s->parts ? hone_pool_printf(c->k->in->pool, "%s *%s", c->acc->type, s->parts) : "";
+}
+
+/* How many there are, in 64 bits */
+static const char *sums_text(const struct hone_cuda_contraction *c)
+{
+    const char *out =
+        hone_pool_printf(c->k->in->pool, "(int64_t)%s * %s", hone_cuda_bracket(c->k, c->row->bound),
+                         hone_cuda_bracket(c->k, c->column->bound));
+    return c->batch ? hone_pool_printf(c->k->in->pool, "%s * %s", out,
+                                       hone_cuda_bracket(c->k, c->batch->bound))
+                    : out;
+}
+
+/* Which row of all products it is */
+static const char *line_text(const struct hone_cuda_contraction *c)
+{
+    const char *row = c->row->var->name;
+    return c->batch
+               ? hone_pool_printf(c->k->in->pool, "(%s * (int64_t)%s + %s)", c->batch->var->name,
+                                  hone_cuda_bracket(c->k, c->row->bound), row)
+               : hone_pool_printf(c->k->in->pool, "(int64_t)%s", row);
+}
+
+const char *hone_cuda_split_finish(const struct hone_cuda_contraction *c,
+                                   const struct hone_cuda_split *s, const char *total)
+{
+    struct hone_pool *pool = c->k->in->pool;
+    const char *whole = hone_cuda_contraction_finish(c, total);
+    if (!s->parts)
+        return whole;
+    const char *columns = hone_cuda_bracket(c->k, c->column->bound);
+    return hone_pool_printf(pool,
+                            "if (gridDim.y > 1) {\n%s[blockIdx.y * (%s) + %s * %s + %s] = %s;\n"
+                            "} else {\n%s}\n",
+                            s->parts, sums_text(c), line_text(c), columns, c->column->var->name,
+                            total, whole);
+}
+
+static const char count_text[] =
+    "/* How many blocks share a tile's sums: as many as there are processors for, with four steps "
+    "each. 0: so little is to do that no tile pays. */\n"
+    "static int64_t @count@(int64_t n_blocks, int64_t n_k, int64_t step, int64_t n_sums)\n"
+    "{\n"
+    "    int device = 0, n_processors = 1;\n"
+    "    cudaGetDevice(&device);\n"
+    "    cudaDeviceGetAttribute(&n_processors, cudaDevAttrMultiProcessorCount, device);\n"
+    "    const int64_t n = n_blocks > 0 ? n_processors / n_blocks : 1, most = (n_k + step - 1) / "
+    "step / 4;\n"
+    "    if (n_k <= 256 && n_sums * n_k <= 1 << 24)\n"
+    "        return 0;\n"
+    "    return n < 1 || most < 1 ? 1 : n < most ? n : most;\n"
+    "}\n\n";
+
+/* Blocks of 16 x 16 elements: neither factor is read line by line alone. */
+static const char total_text[] =
+    "const int64_t @n_across@ = (@columns@ + 15) / 16, @n_down@ = (@rows@ + 15) / 16;\n"
+    "@batch@"
+    "const @row_type@ @row@ = blockIdx.x / @n_across@ % @n_down@ * 16 + threadIdx.x / 16;\n"
+    "const @column_type@ @column@ = blockIdx.x % @n_across@ * 16 + threadIdx.x % 16;\n"
+    "if (@row@ >= @rows@ || @column@ >= @columns@)\n"
+    "return;\n"
+    "@held@"
+    "const int64_t @n@ = @n_sums@, @at@ = @line@ * @columns@ + @column@;\n"
+    "@acc@ @sum@ = 0;\n"
+    "for (int @p@ = 0; @p@ < @n_parts@; @p@++)\n"
+    "@sum@ += @parts@[@p@ * @n@ + @at@];\n"
+    "@finish@";
+
+static const char *total_body(const struct hone_cuda_contraction *c, const char *parts,
+                              const char *n_parts)
+{
+    const struct hone_coder_input *in = c->k->in;
+    const char *across = hone_fresh_name(in, "n_across"), *down = hone_fresh_name(in, "n_down"),
+               *sum = hone_fresh_name(in, "total"), *held = "";
+    for (size_t i = 0; i < c->n_held; i++)
+        held = hone_pool_printf(in->pool, "%s%s", held, stmt_text(c->k, c->held[i]));
+    const char *in_place =
+        hone_pool_printf(in->pool, "if (%s == 0) {\n%s} else {\n%s += %s;\n}\n", n_parts,
+                         stmt_text(c->k, c->loop->node), c->acc->name, sum);
+    const struct hone_cuda_word words[] = {
+        {"n_across", across},
+        {"n_down", down},
+        {"n_sums", sums_text(c)},
+        {"line", line_text(c)},
+        {"batch", c->batch ? hone_pool_printf(in->pool, "const %s %s = blockIdx.x / (%s * %s);\n",
+                                              hone_cuda_type(in, c->batch->var),
+                                              c->batch->var->name, across, down)
+                           : ""},
+        {"row", c->row->var->name},
+        {"row_type", hone_cuda_type(in, c->row->var)},
+        {"rows", hone_cuda_bracket(c->k, c->row->bound)},
+        {"column", c->column->var->name},
+        {"column_type", hone_cuda_type(in, c->column->var)},
+        {"columns", hone_cuda_bracket(c->k, c->column->bound)},
+        {"held", held},
+        {"acc", c->acc->type},
+        {"sum", sum},
+        {"parts", parts},
+        {"n_parts", n_parts},
+        {"finish", around_loop(c, in_place)},
+        {NULL, NULL},
+    };
+    return hone_cuda_trim(
+        in, hone_c_layout(in->pool, hone_pool_printf(in->pool, "{\n%s}",
+                                                     hone_cuda_fill(in, total_text, words))));
+}
+
+const char *hone_cuda_split_kernel(const struct hone_cuda_contraction *c,
+                                   const struct hone_cuda_split *s)
+{
+    const struct hone_coder_input *in = c->k->in;
+    const struct hone_cuda_word words[] = {{"count", s->count}, {NULL, NULL}};
+    if (!s->parts)
+        return "";
+    const char *n_parts = hone_fresh_name(in, "n_parts");
+    const char *params =
+        hone_pool_strndup(in->pool, in->tree->source + c->k->params[0]->begin,
+                          c->k->params[c->k->n_params - 1]->end - c->k->params[0]->begin);
+    return hone_pool_printf(
+        in->pool,
+        "%s/* Adds up the parts of each sum; without parts the sum is made here. */\n"
+        "__global__ void __launch_bounds__(256) %s(%s, const %s *%s, int %s)\n%s\n\n",
+        hone_cuda_fill_some(in, count_text, words), s->total, params, c->acc->type, s->parts,
+        n_parts, total_body(c, s->parts, n_parts));
+}
+
+static const char *arguments(const struct hone_cuda_contraction *c,
+                             const struct hone_cuda_launch *l)
+{
+    const char *out = "";
+    for (size_t i = 0; i < l->n_args; i++)
+        out = hone_pool_printf(c->k->in->pool, "%s%s, ", out,
+                               hone_c_text(c->k->in->tree, l->args[i]));
+    return out;
+}
+
+static const char before_text[] =
+    "const int64_t @n_blocks@ = @grid@, @n_sums@ = (int64_t)(@rows@) * (@columns@)@batch@;\n"
+    "const int64_t @n_parts@ = @count@(@n_blocks@, (@upper@)@one@ - (@lower@), @bk@, @n_sums@);\n"
+    "@acc@ *@scratch@ = nullptr;\n"
+    "if (@n_parts@ > 1)\n"
+    "    cudaMallocAsync((void **)&@scratch@, @n_parts@ * @n_sums@ * sizeof(@acc@), @stream@);\n"
+    "if (@n_parts@ > 0) {\n"
+    "    ";
+static const char after_text[] =
+    "\n"
+    "}\n"
+    "if (@n_parts@ != 1) {\n"
+    "    @total@<<<(unsigned)(((@rows@) + 15) / 16 * (((@columns@) + 15) / 16)@batch@), 256, 0, "
+    "@stream@>>>(@arguments@@scratch@, (int)@n_parts@);\n"
+    "}\n"
+    "if (@n_parts@ > 1)\n"
+    "    cudaFreeAsync(@scratch@, @stream@);";
+
+/* The text's lines at a depth, the first one's apart. */
+static const char *indented(const char *text, const char *indent, struct hone_pool *pool)
+{
+    const char *out = "";
+    for (const char *end; (end = strchr(text, '\n')) != NULL; text = end + 1)
+        out = hone_pool_printf(pool, "%s%.*s\n%s", out, (int)(end - text), text, indent);
+    return hone_pool_printf(pool, "%s%s", out, text);
+}
+
+void hone_cuda_split_launch(struct hone_c_edits *edits, const struct hone_cuda_contraction *c,
+                            const struct hone_cuda_split *s, const struct hone_cuda_launch *l,
+                            const char *grid, const char *block, const char *shared, const char *bk)
+{
+    const struct hone_coder_input *in = c->k->in;
+    struct hone_pool *pool = in->pool;
+    if (!s->parts) {
+        hone_cuda_set_launch(edits, l, grid, block, shared);
+        return;
+    }
+    const char *n_blocks = hone_fresh_name(in, "n_blocks"),
+               *n_parts = hone_fresh_name(in, "n_parts"),
+               *indent = hone_c_indent(in->tree, l->call->begin);
+    const struct hone_cuda_word words[] = {
+        {"n_blocks", n_blocks},
+        {"n_parts", n_parts},
+        {"n_sums", hone_fresh_name(in, "n_sums")},
+        {"scratch", s->parts},
+        {"grid", grid},
+        {"rows", at_launch(c, l, c->row->bound)},
+        {"columns", at_launch(c, l, c->column->bound)},
+        {"batch",
+         c->batch ? hone_pool_printf(pool, " * (%s)", at_launch(c, l, c->batch->bound)) : ""},
+        {"count", s->count},
+        {"upper", at_launch(c, l, c->loop->upper)},
+        {"one", c->loop->is_inclusive ? " + 1" : ""},
+        {"lower", at_launch(c, l, c->loop->lower)},
+        {"bk", bk},
+        {"acc", c->acc->type},
+        {"stream", l->stream},
+        {"total", s->total},
+        {"arguments", arguments(c, l)},
+        {NULL, NULL},
+    };
+    uint32_t begin = l->call->begin, close = l->call->end - 1,
+             end = hone_c_stmt_end(in->tree, l->call);
+    hone_c_replace(edits, begin, begin,
+                   indented(hone_cuda_fill_some(in, before_text, words), indent, pool));
+    hone_cuda_set_launch(
+        edits, l, hone_pool_printf(pool, "dim3((unsigned)%s, (unsigned)%s)", n_blocks, n_parts),
+        block, shared);
+    hone_c_replace(edits, close, close, hone_pool_printf(pool, ", %s", s->parts));
+    hone_c_replace(edits, end, end,
+                   indented(hone_cuda_fill_some(in, after_text, words), indent, pool));
 }

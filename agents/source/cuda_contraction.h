@@ -60,6 +60,32 @@ const char *hone_cuda_contraction_batch(const struct hone_cuda_contraction *c, c
 const char *hone_cuda_contraction_grid(const struct hone_cuda_contraction *c,
                                        const struct hone_cuda_launch *l, const char *bm,
                                        const char *bn);
+/* ---- sums in parts ----
+ * Where tiles are few, the blocks along y of a grid have a part of k each. They leave partial sums
+ * in scratch memory, and a second kernel adds these up in their order: the result is the same from
+ * call to call. With one part the tile finishes by itself; where little is to do, the second kernel
+ * makes the sums alone, an element a thread. */
+struct hone_cuda_split {
+    const char *parts; /* parameter of both kernels; NULL: k is not split */
+    const char *total; /* the second kernel */
+    const char *count; /* function of the host: how many parts */
+};
+/* Is not split where a launch is no statement of a block, or a bound is not known there. */
+struct hone_cuda_split hone_cuda_split_of(const struct hone_cuda_contraction *c);
+/* The tile's kernel has it besides its own: "float *parts"; "" for none. */
+const char *hone_cuda_split_param(const struct hone_cuda_contraction *c,
+                                  const struct hone_cuda_split *s);
+/* hone_cuda_contraction_finish for a part or for the whole sum. */
+const char *hone_cuda_split_finish(const struct hone_cuda_contraction *c,
+                                   const struct hone_cuda_split *s, const char *total);
+/* The host's function and the second kernel, which stand in front of the tile's; "" for none. */
+const char *hone_cuda_split_kernel(const struct hone_cuda_contraction *c,
+                                   const struct hone_cuda_split *s);
+/* hone_cuda_set_launch with the second kernel's launch; bk: of k for a step. */
+void hone_cuda_split_launch(struct hone_c_edits *edits, const struct hone_cuda_contraction *c,
+                            const struct hone_cuda_split *s, const struct hone_cuda_launch *l,
+                            const char *grid, const char *block, const char *shared,
+                            const char *bk);
 /* A bound or limit of the kernel in parentheses unless it is a name; NULL: it changes. */
 const char *hone_cuda_bracket(const struct hone_cuda_kernel *k, const struct hone_c_node *expr);
 

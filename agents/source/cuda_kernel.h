@@ -95,6 +95,9 @@ const char *hone_cuda_deal_body(const struct hone_cuda_kernel *k, const struct h
 const char *hone_cuda_deal_grid(const struct hone_cuda_kernel *k, const struct hone_cuda_axis *row,
                                 const struct hone_cuda_launch *launch, const char *lanes,
                                 const char *each);
+/* The subscript that the value is, below conversions of a 16-bit number to float (__half2float, a
+ * cast) and copies of it; NULL: it is something else. What casts make of it is for others to ask. */
+const struct hone_c_node *hone_cuda_loaded(const struct hone_c_node *expr);
 bool hone_cuda_same_poly(const struct hone_c_poly *a, const struct hone_c_poly *b);
 /* Is the node done only under a condition inside top? */
 bool hone_cuda_is_conditional(const struct hone_c_node *top, const struct hone_c_node *node);
@@ -140,6 +143,11 @@ const char *hone_cuda_cluster_helper(const struct hone_coder_input *in, const ch
 const char *hone_cuda_cluster_name(const char *op);
 /* Device type vector_of<T, N>: N elements that are moved at once; "" when the source has it. */
 const char *hone_cuda_vector_helper(const struct hone_coder_input *in);
+/* Device functions around Hopper's instructions for warpgroups, which do nothing elsewhere:
+ * swizzled, tile_at (a descriptor), warpgroup_begin, _commit, _wait, show_tiles; "" as above. */
+const char *hone_cuda_warpgroup_helper(const struct hone_coder_input *in);
+/* "{%0,%1, ...}, " of n operands, as pieces of a string in lines of 16. */
+const char *hone_cuda_registers(struct hone_pool *pool, int n);
 /* Bytes of an element type, 0 when it is not known. */
 int hone_cuda_type_bytes(const char *type);
 /* The type as it was written, without const: "int64_t". */

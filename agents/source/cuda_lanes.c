@@ -83,6 +83,19 @@ bool hone_cuda_read_lane_loop(const struct hone_cuda_kernel *k, const struct hon
            is_part_deal(k, lane, l->step);
 }
 
+const struct hone_c_node *hone_cuda_loaded(const struct hone_c_node *expr)
+{
+    const struct hone_c_node *n = hone_c_strip(expr);
+    if (n->kind == HONE_C_CALL && hone_c_n_children(n) == 2 && strstr(n->name, "2float"))
+        n = hone_c_strip(n->last);
+    else if (n->kind == HONE_C_CALL && strcmp(n->name, "operator float") == 0 &&
+             hone_c_n_children(n) == 1 && hone_c_n_children(n->first) == 1)
+        n = hone_c_strip(n->first->first);
+    if (n->kind == HONE_C_CALL && hone_c_n_children(n) == 1) /* a copy of the element */
+        n = hone_c_strip(n->first);
+    return n->kind == HONE_C_SUBSCRIPT ? n : NULL;
+}
+
 bool hone_cuda_same_poly(const struct hone_c_poly *a, const struct hone_c_poly *b)
 {
     if (!a->is_known || !b->is_known || a->n != b->n)

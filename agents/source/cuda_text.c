@@ -510,3 +510,58 @@ char *hone_cuda_finish(const struct hone_c_edits *edits)
         strstr(text, "stdint") || !(strstr(text, "int64_t") || strstr(text, "uintptr_t"));
     return has_types ? text : hone_pool_printf(edits->tree->pool, "#include <stdint.h>\n%s", text);
 }
+
+/* PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions": 128-byte swizzle, descriptors. */
+static const char warpgroup_text[] =
+    "/* Where a byte of a tile with lines of 128 bytes lies. */\n"
+    "__device__ inline int swizzled(int at)\n"
+    "{\n"
+    "    return at ^ (at / 128 % 8) * 16;\n"
+    "}\n\n"
+    "__device__ inline uint64_t tile_at(const unsigned char *at, int apart)\n"
+    "{\n"
+    "    const uint64_t shared = (uint64_t)__cvta_generic_to_shared(at) & 0x3ffff;\n"
+    "    return shared / 16 | (uint64_t)(apart / 16) << 16 | (uint64_t)64 << 32 | (uint64_t)1 << "
+    "62;\n"
+    "}\n\n"
+    "__device__ inline void warpgroup_begin()\n"
+    "{\n"
+    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
+    "    asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
+    "#endif\n"
+    "}\n\n"
+    "__device__ inline void warpgroup_commit()\n"
+    "{\n"
+    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
+    "    asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
+    "#endif\n"
+    "}\n\n"
+    "template <int N> __device__ inline void warpgroup_wait()\n"
+    "{\n"
+    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
+    "    asm volatile(\"wgmma.wait_group.sync.aligned %0;\" ::\"n\"(N) : \"memory\");\n"
+    "#endif\n"
+    "}\n\n"
+    "/* What this thread wrote to shared memory is there for warpgroups' instructions. */\n"
+    "__device__ inline void show_tiles()\n"
+    "{\n"
+    "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
+    "    asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
+    "#endif\n"
+    "}\n\n";
+
+const char *hone_cuda_warpgroup_helper(const struct hone_coder_input *in)
+{
+    return hone_has_word(hone_coder_source(in), "warpgroup_begin") ? "" : warpgroup_text;
+}
+
+const char *hone_cuda_registers(struct hone_pool *pool, int n)
+{
+    const char *out = "                 \"{";
+    for (int i = 0; i < n; i++)
+        out = hone_pool_printf(pool, "%s%%%d%s", out, i,
+                               i + 1 == n     ? "}, \"\n"
+                               : i % 16 == 15 ? ",\"\n                 \""
+                                              : ",");
+    return out;
+}

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 
 HONE = os.path.join(os.environ.get("HONE_BUILD", "build"), "hone")
 OUT = os.environ.get("OUT") or tempfile.mkdtemp()
+os.makedirs(OUT, exist_ok=True)
 WS = tempfile.mkdtemp(prefix="hone-cuda-list.")
 FOLDER = "tests/relatives/cuda"
 f32, bf16, dev = torch.float32, torch.bfloat16, "cuda"
@@ -36,8 +37,9 @@ def gelu(n=1 << 24):
     return [x, y, n], lambda: F.gelu(x, approximate="tanh"), y
 
 
-def attention(B=1, H=16, G=4, T=2048, D=128):
-    q, k, v, o = r(B, H, T, D), r(B, G, T, D), r(B, G, T, D), e(B, H, T, D)
+def attention(B=1, H=16, G=4, T=2048, D=128, dtype=f32):
+    q, o = r(B, H, T, D, dtype=dtype), e(B, H, T, D, dtype=dtype)
+    k, v = r(B, G, T, D, dtype=dtype), r(B, G, T, D, dtype=dtype)
     return [q, k, v, o, B, H, G, T], lambda: F.scaled_dot_product_attention(
         q, k, v, is_causal=True, enable_gqa=True), o
 
@@ -131,6 +133,8 @@ LIST = {
     "sgemm": [(lambda s=s: product(*s, False, f32), "x".join(map(str, s)), False)
               for s in ((4096, 4096, 4096), (4095, 4097, 4093))],
     "attention": [(attention, "1x16/4x2048x128", False)],
+    "attention_bf16": [(lambda T=T: attention(T=T, dtype=bf16), "1x16/4x%dx128" % T, False)
+                       for T in (2048, 4096)],
     "conv3x3": [(conv3x3, "8x64x56x56", False)],
     "nbody": [(nbody, "16384", True)],
     "int8_product": [(int8_product, "4096", False)],

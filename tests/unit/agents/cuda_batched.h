@@ -254,7 +254,7 @@ static const char batch_bf16_text[] = BATCHED_HEAD
     {"heads_yz", heads_yz_text, 1e-5, HEADS, 2}, \
     {"heads_flat", heads_flat_text, 1e-5, HEADS, 2}, \
     {"batch_bf16", batch_bf16_text, 1e-2, \
-         {{P(a_half), P(b_half), OUT, 2, 3, 13, 37, 11}, {P(a_half), P(b_half), OUT, 1, 1, 70, 130, 40}}, 2}
+         {{P(a_half), P(b_half), OUT, 2, 3, 13, 37, 11}, {P(a_half), P(b_half), OUT, 1, 1, 70, 130, 264}}, 2}
 #define BATCHED_CHAINS \
     {"batch_z", "cuda_shared_tile", "cuda_restrict"}, \
     {"batch_inside", "cuda_shared_tile"}, \
