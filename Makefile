@@ -38,7 +38,7 @@ SRC_format    := $(wildcard tools/format/*.c)
 SRC_launch    := $(wildcard tools/launch/*.c)
 SRC_tools     := $(wildcard tools/*.c tools/task/*.c tools/import/*.c tools/export/*.c)
 SRC_runner    := $(wildcard tools/runner/*.c tools/runner/*/*.c tools/runner/*/*/*.c)
-SRC_agents    := $(wildcard agents/*.c agents/*/*.c)
+SRC_agents    := $(wildcard agents/*/*.c agents/*/*/*.c)
 SRC_server    := $(wildcard server/*.c server/*/*.c)
 LAYERS := base task workspace format launch tools runner agents server
 

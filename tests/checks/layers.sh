@@ -69,6 +69,7 @@ tools/runner: tools/runner tools/runner/torch tools/runner/cuda/record tools/run
 agents/source: $source
 agents/polyhedral: $polyhedral
 agents/rewrites: $rewrites
+agents/rewrites/cuda: agents/rewrites/cuda $rewrites
 agents/model: $model
 agents/planner: $planner
 agents/coder: $coder

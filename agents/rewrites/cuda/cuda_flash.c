@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "agents/rewrites/coder_rules.h"
-#include "agents/rewrites/cuda_flash.h"
+#include "agents/rewrites/cuda/cuda_flash.h"
 
 enum { BY_REGISTERS, BY_WARPS, BY_WARPGROUPS };
 enum { MAX_HEAD = 128 }; /* of 16-bit numbers */

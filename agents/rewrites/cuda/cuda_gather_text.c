@@ -4,7 +4,7 @@
  * An expression is split by asking for it twice: with the sum's loops at zero, and with the
  * element's digits at zero, less what it is with both at zero. low <= value < high becomes one
  * comparison without a sign. */
-#include "agents/rewrites/cuda_gather_tile.h"
+#include "agents/rewrites/cuda/cuda_gather_tile.h"
 
 #include <string.h>
 

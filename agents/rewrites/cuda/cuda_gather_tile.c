@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "agents/rewrites/coder_rules.h"
-#include "agents/rewrites/cuda_gather_tile.h"
+#include "agents/rewrites/cuda/cuda_gather_tile.h"
 #include "agents/source/cuda_contraction.h"
 
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)

@@ -24,7 +24,7 @@
  * on (FlashAttention-3; Shah et al., arXiv 2407.08608). Heads are padded to 64 or 128. */
 #include <string.h>
 
-#include "agents/rewrites/cuda_flash.h"
+#include "agents/rewrites/cuda/cuda_flash.h"
 
 /* ---- text ---- */
 

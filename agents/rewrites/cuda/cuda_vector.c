@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "agents/rewrites/coder_rules.h"
-#include "agents/rewrites/cuda_vector.h"
+#include "agents/rewrites/cuda/cuda_vector.h"
 
 static bool is_plain_body(const struct hone_c_node *body)
 {

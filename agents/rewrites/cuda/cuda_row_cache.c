@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "agents/rewrites/coder_rules.h"
-#include "agents/rewrites/cuda_vector.h"
+#include "agents/rewrites/cuda/cuda_vector.h"
 
 enum {
     IN_SHARED,
