@@ -4,10 +4,11 @@
  * As FlashAttention-2 does it (Dao, arXiv 2307.08691): a warp has 16 * ROWS queries and all of
  * their scores, maxima, sums and totals in registers; a block of WARPS warps takes the keys and
  * values in tiles of KEYS, which asynchronous copies bring into one of two buffers while the other
- * one is multiplied. Weights are rounded to the 16-bit type and go from the registers of the first
- * product straight into the second one: the sums of mma.m16n8k16 lie where its left factor is
- * wanted (PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type"; ldmatrix:
- * "Warp-level matrix load instruction").
+ * one is multiplied. Weights go from the registers of the first product straight into the second
+ * one: the sums of mma.m16n8k16 lie where its left factor is wanted (PTX ISA, "Matrix Fragments for
+ * mma.m16n8k16 with floating point type"; ldmatrix: "Warp-level matrix load instruction"). A weight
+ * is a sum of TERMS numbers of the 16-bit type: with two it is as good as a float beside the values,
+ * with one it is rounded, which is faster and more than a strict tolerance allows.
  *
  * Tiles that no row of a warp has keys in are skipped, and only tiles at a row's end are masked.
  * Where rows have as many keys as their place says, the longest blocks are first.
@@ -135,6 +136,15 @@ static const char helper_text[] =
     "        d[e] += (float)x[0] * (float)y[0] + (float)x[1] * (float)y[1];\n"
     "    }\n"
     "#endif\n"
+    "}\n";
+
+static const char rest_text[] =
+    "\n/* What a pair of rounded numbers leaves of them. */\n"
+    "__device__ inline unsigned rest_@b@(float low, float high, unsigned both)\n"
+    "{\n"
+    "    @T@ parts[2];\n"
+    "    memcpy(parts, &both, 4);\n"
+    "    return pair_@b@(low - (float)parts[0], high - (float)parts[1]);\n"
     "}\n";
 
 static const char warpgroup_text[] =
@@ -409,21 +419,26 @@ static const char warps_front_text[] =
 static const char warps_rest_text[] =
     "#pragma unroll\n"
     "for (int @line@ = 0; @line@ < @KEYS@ / 8; @line@ += 2) {\n"
-    "unsigned @left@[@ROWS@][4];\n"
+    "unsigned @left@[@TERMS@][@ROWS@][4];\n"
     "#pragma unroll\n"
     "for (int @r@ = 0; @r@ < @ROWS@; @r@++)\n"
     "#pragma unroll\n"
-    "for (int @e@ = 0; @e@ < 4; @e@++)\n"
-    "@left@[@r@][@e@] = pair_@b@(@scores@[@r@][@line@ + @e@ / 2][@e@ % 2 * 2], "
-    "@scores@[@r@][@line@ + @e@ / 2][@e@ % 2 * 2 + 1]);\n"
+    "for (int @e@ = 0; @e@ < 4; @e@++) {\n"
+    "const float *const @u@ = &@scores@[@r@][@line@ + @e@ / 2][@e@ % 2 * 2];\n"
+    "@left@[0][@r@][@e@] = pair_@b@(@u@[0], @u@[1]);\n"
+    "if (@TERMS@ > 1)\n"
+    "@left@[@TERMS@ - 1][@r@][@e@] = rest_@b@(@u@[0], @u@[1], @left@[0][@r@][@e@]);\n"
+    "}\n"
     "#pragma unroll\n"
     "for (int @c@ = 0; @c@ < @HEAD@ / 8; @c@ += 2) {\n"
     "unsigned @right@[4];\n"
     "load_@b@<@PITCH@, true, true>(@right@, @values@ + @line@ * 8 * @PITCH@ + @c@ * 8);\n"
     "#pragma unroll\n"
-    "for (int @r@ = 0; @r@ < @ROWS@; @r@++) {\n"
-    "multiply_@b@(@totals@[@r@][@c@], @left@[@r@], @right@[0], @right@[1]);\n"
-    "multiply_@b@(@totals@[@r@][@c@ + 1], @left@[@r@], @right@[2], @right@[3]);\n"
+    "for (int @e@ = 0; @e@ < @TERMS@ * @ROWS@; @e@++) {\n"
+    "multiply_@b@(@totals@[@e@ % @ROWS@][@c@], @left@[@e@ / @ROWS@][@e@ % @ROWS@], @right@[0], "
+    "@right@[1]);\n"
+    "multiply_@b@(@totals@[@e@ % @ROWS@][@c@ + 1], @left@[@e@ / @ROWS@][@e@ % @ROWS@], @right@[2], "
+    "@right@[3]);\n"
     "}\n"
     "}\n"
     "}\n"
@@ -435,7 +450,7 @@ static const char groups_front_text[] =
     "constexpr int @BUFFER@ = @KEYS@ * @HEAD@ * 2;\n"
     "unsigned char *const @queries@ = @tiles@, *const @keys@ = @queries@ + @BLOCK_ROWS@ * @HEAD@ * "
     "2, *const @values@ = @keys@ + 2 * @BUFFER@;\n"
-    "unsigned @weights@[@KEYS@ / 16][4];\n"
+    "unsigned @weights@[@TERMS@][@KEYS@ / 16][4];\n"
     "/* Places of a tile: lines of 64 elements, then the next 64 elements of all lines */\n"
     "auto @fetch@ = [&](unsigned char *@to@, int64_t @step@, bool @is_key@) {\n"
     "@to@ += @step@ % 2 * @BUFFER@;\n"
@@ -467,8 +482,10 @@ static const char groups_front_text[] =
     "};\n"
     "auto @weigh@ = [&](int64_t @step@) {\n"
     "#pragma unroll\n"
-    "for (int @e@ = 0; @e@ < @KEYS@ / 16; @e@++)\n"
-    "weigh_@b@_@HEAD@(@totals@[0], @weights@[@e@], @values@ + @step@ % 2 * @BUFFER@, @e@);\n"
+    "for (int @e@ = 0; @e@ < @TERMS@ * @KEYS@ / 16; @e@++)\n"
+    "weigh_@b@_@HEAD@(@totals@[0], @weights@[@e@ % @TERMS@][@e@ / @TERMS@], @values@ + @step@ % 2 "
+    "* "
+    "@BUFFER@, @e@ / @TERMS@);\n"
     "warpgroup_commit();\n"
     "};\n"
     "auto @soften@ = [&](int64_t @key_at@) {\n";
@@ -477,9 +494,14 @@ static const char groups_rest_text[] =
     "};\n"
     "auto @pack@ = [&]() {\n"
     "#pragma unroll\n"
-    "for (int @e@ = 0; @e@ < @KEYS@ / 4; @e@++)\n"
-    "@weights@[@e@ / 4][@e@ % 4] = pair_@b@(@scores@[0][@e@ / 2][@e@ % 2 * 2], @scores@[0][@e@ / "
-    "2][@e@ % 2 * 2 + 1]);\n"
+    "for (int @e@ = 0; @e@ < @KEYS@ / 4; @e@++) {\n"
+    "const float *const @u@ = &@scores@[0][@e@ / 2][@e@ % 2 * 2];\n"
+    "@weights@[0][@e@ / 4][@e@ % 4] = pair_@b@(@u@[0], @u@[1]);\n"
+    "if (@TERMS@ > 1)\n"
+    "@weights@[@TERMS@ - 1][@e@ / 4][@e@ % 4] = rest_@b@(@u@[0], @u@[1], @weights@[0][@e@ / 4][@e@ "
+    "% "
+    "4]);\n"
+    "}\n"
     "};\n"
     "for (int @u@ = threadIdx.x; @u@ < @BLOCK_ROWS@ * @HEAD@ / 8; @u@ += 256) {\n"
     "const int @line@ = @u@ / 8 % @BLOCK_ROWS@, @d@ = @u@ / (8 * @BLOCK_ROWS@) * 64 + @u@ % 8 * "
@@ -595,7 +617,7 @@ static const char *keys_at(const struct hone_flash *f, const char *t, const char
 }
 
 struct sizes {
-    const char *rows, *warps, *keys;
+    const char *rows, *warps, *keys, *terms;
 };
 
 static const char *fill_body(const struct hone_coder_input *in, bool is_wide,
@@ -649,6 +671,7 @@ static const char *make_body(const struct hone_flash *f, const struct hone_flash
         {"ROWS", z->rows},
         {"WARPS", z->warps},
         {"KEYS", z->keys},
+        {"TERMS", z->terms},
         {"rank", rank},
         {"rank_text", rank_text},
         {"rescale", rescale},
@@ -712,7 +735,8 @@ static const char *helpers(const struct hone_coder_input *in, const struct hone_
         {NULL, NULL},
     };
     if (!hone_has_word(hone_coder_source(in), hone_pool_printf(in->pool, "multiply_%s", b)))
-        out = hone_cuda_fill(in, helper_text, words);
+        out = hone_pool_printf(in->pool, "%s%s", hone_cuda_fill(in, helper_text, words),
+                               hone_cuda_fill(in, rest_text, words));
     if (is_wide &&
         !hone_has_word(hone_coder_source(in), hone_pool_printf(in->pool, "scores_%s", b)))
         out = hone_pool_printf(in->pool, "%s\n%s%s", out, hone_cuda_warpgroup_helper(in),
@@ -722,10 +746,12 @@ static const char *helpers(const struct hone_coder_input *in, const struct hone_
 
 static const char *name_sizes(const struct hone_coder_input *in, bool is_wide, struct sizes *ret)
 {
-    *ret = (struct sizes){"1", "8", "128"};
+    *ret = (struct sizes){"1", "8", "128", NULL};
+    const char *pragmas = hone_cuda_tunable(in, "TERMS", "2, 1", &ret->terms);
     if (is_wide)
-        return "";
-    const char *pragmas = hone_cuda_tunable(in, "ROWS", "2, 1", &ret->rows);
+        return pragmas;
+    pragmas = hone_pool_printf(in->pool, "%s%s", pragmas,
+                               hone_cuda_tunable(in, "ROWS", "2, 1", &ret->rows));
     pragmas = hone_pool_printf(in->pool, "%s%s", pragmas,
                                hone_cuda_tunable(in, "WARPS", "4, 8", &ret->warps));
     ret->keys = hone_fresh_name(in, "KEYS");

@@ -312,8 +312,14 @@ static int compare_with_baseline(const struct check *check, enum hone_distributi
                         check->plan->workload->id);
     if (code < 0 || !is_good || compare->is_full)
         return code;
-    return hone_gpu_judge_like(judge, &(struct hone_gpu_like){check->slot, baseline, set, 1},
-                               compare, ret, err);
+    const struct hone_gpu_like arms = {
+        .slot = check->slot,
+        .baseline = baseline,
+        .first = set,
+        .n = 1,
+        .dist = dist,
+        .counter = hone_gpu_check_counter(judge, check->plan->workload, dist)};
+    return hone_gpu_judge_like(judge, &arms, compare, ret, err);
 }
 
 /* Whether the baseline passes this distribution; one that it fails is not applicable to the task.

@@ -427,19 +427,23 @@ static int judge_suspects(struct like *like, const struct hone_outcome *said,
     return code;
 }
 
-/* The module's answer in double decides, where it can be had; else what the baseline's word comes to. */
-static int hold_to_module(struct hone_judge *judge, const struct hone_gpu_like *arms,
-                          const struct hone_outcome *said, struct hone_compare *compare,
-                          struct hone_outcome *ret, struct hone_err *err)
+/* The whole oracle's answer in double decides, where it can be had; else what the baseline's word
+ * comes to. */
+static int hold_to_whole(struct hone_judge *judge, const struct hone_gpu_like *arms,
+                         const struct hone_outcome *said, struct hone_compare *compare,
+                         struct hone_outcome *ret, struct hone_err *err)
 {
     int code = 0;
     for (int64_t i = 0; i < arms->n && code == 0 && hone_outcome_is_good(ret); i++) {
         const struct hone_gpu_reference *reference = NULL;
         int64_t set = arms->first + i;
         /* a number of its own: no other content is meant by it */
-        uint64_t counter = judge->counter++ * HONE_GPU_MAX_SETS + (uint64_t)set;
-        code = hone_gpu_reference_get(judge, set, HONE_DIST_OUTLIER, counter, HONE_GPU_ANY_NS,
-                                      &reference, err);
+        uint64_t counter = arms->counter != 0
+                               ? arms->counter
+                               : judge->counter++ * HONE_GPU_MAX_SETS + (uint64_t)set;
+        code = hone_gpu_reference_get(
+            judge, set, arms->counter != 0 ? arms->dist : HONE_DIST_OUTLIER, counter,
+            judge->task->is_oracle_torch ? HONE_GPU_ANY_NS : HONE_GPU_APPEAL_NS, &reference, err);
         if (code == 0 && reference != NULL)
             code = hone_gpu_compare(judge, arms->slot, set, reference, compare, ret, err);
         else if (code == 0)
@@ -457,17 +461,20 @@ int hone_gpu_judge_like(struct hone_judge *judge, const struct hone_gpu_like *ar
     hone_compare_end(compare, &said);
     if (code < 0 || hone_outcome_is_good(&said))
         return code;
-    if (hone_outcome_is_value(&said) && hone_gpu_host_has_large(judge))
-        return hold_to_module(judge, arms, &said, compare, ret, err);
+    bool has_whole =
+        judge->task->is_oracle_torch ? hone_gpu_host_has_large(judge) : judge->gpu->is_host_oracle;
+    if (hone_outcome_is_value(&said) && has_whole)
+        return hold_to_whole(judge, arms, &said, compare, ret, err);
     if (!hone_gpu_can_spot(judge, judge->gpu->frame.workload)) {
         *ret = said;
         return 0;
     }
     for (int64_t i = 0; i < arms->n * (int64_t)judge->task->n_outputs && code == 0; i++) {
         int64_t set = arms->first + i / (int64_t)judge->task->n_outputs;
-        struct like like = {.judge = judge,
-                            .arms = {arms->slot, arms->baseline, set, 1},
-                            .output = (size_t)(i % (int64_t)judge->task->n_outputs)};
+        struct like like = {
+            .judge = judge,
+            .arms = {.slot = arms->slot, .baseline = arms->baseline, .first = set, .n = 1},
+            .output = (size_t)(i % (int64_t)judge->task->n_outputs)};
         code = like_scale(judge, arms->baseline, set, like.output, &like.scale, err);
         like.scale = fmax(like.scale, compare->stats[like.output].max_scale);
         if (code == 0 && hone_outcome_is_good(ret))

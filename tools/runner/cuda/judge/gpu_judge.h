@@ -243,7 +243,8 @@ int hone_gpu_build_oracle(struct hone_judge *judge, struct hone_outcome *ret, st
 void hone_gpu_oracles_free(struct hone_gpu_session *session);
 /* Lets go of answers that no other job can ask for. */
 void hone_gpu_references_end_job(struct hone_gpu_session *session);
-#define HONE_GPU_ANY_NS INT64_MAX /* a budget: a module is asked for large sizes too */
+#define HONE_GPU_ANY_NS    INT64_MAX           /* a budget: a module is asked for large sizes too */
+#define HONE_GPU_APPEAL_NS (3 * HONE_NS_PER_S) /* for one that the baseline's word accuses */
 /* The reference for what a set holds (dist, counter): as much as budget_ns pays for. NULL with 0:
  * there is none at this price. Borrowed, good until the next call. */
 int hone_gpu_reference_get(struct hone_judge *judge, int64_t set, enum hone_distribution dist,
@@ -256,13 +257,17 @@ int hone_gpu_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t s
 struct hone_gpu_like { /* two arms' outputs for the same content, n sets from first on */
     struct hone_slot *slot, *baseline;
     int64_t first, n;
+    /* The content of the one set, if others will ask for its reference too; counter 0: none will. */
+    enum hone_distribution dist;
+    uint64_t counter;
 };
 /* Adds a comparison with another arm's outputs; ends with the first set that has a bad element. */
 int hone_gpu_compare_like(struct hone_judge *judge, const struct hone_gpu_like *like,
                           struct hone_compare *compare, struct hone_err *err);
 /* The same with a verdict: what is off is held to the oracle, where that can be asked for items, and
- * to the whole module of a torch task, where torch has a device. The baseline's own sums in float32
- * drift at large sizes: its word alone accuses nobody there. */
+ * to the whole module of a torch task, where torch has a device, and to the host's oracle, where
+ * HONE_GPU_APPEAL_NS pays for it. The baseline's own sums in float32 drift at large sizes: its word
+ * alone accuses nobody there. */
 int hone_gpu_judge_like(struct hone_judge *judge, const struct hone_gpu_like *like,
                         struct hone_compare *compare, struct hone_outcome *ret,
                         struct hone_err *err);

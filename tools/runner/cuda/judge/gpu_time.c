@@ -193,8 +193,10 @@ int hone_gpu_run_like(struct hone_gpu_run *run, struct hone_gpu_lane *mine, cons
     for (int64_t i = 0; i < n && code == 0 && hone_outcome_is_good(ret); i++) {
         if (theirs != NULL)
             code = hone_gpu_judge_like(
-                judge, &(struct hone_gpu_like){mine->slot, theirs->slot, sets[i], 1}, &compare, ret,
-                err);
+                judge,
+                &(struct hone_gpu_like){
+                    .slot = mine->slot, .baseline = theirs->slot, .first = sets[i], .n = 1},
+                &compare, ret, err);
         else if (run->can_spot)
             code = hone_gpu_spot_check(judge, mine->slot, sets[i], HONE_GPU_SPOT_ITEMS, ret, err);
     }
@@ -216,7 +218,10 @@ static int check_like(struct hone_gpu_run *run, struct hone_gpu_lane *mine,
     hone_compare_init(&compare, judge->task, run->plan->workload);
     if (n > 0)
         code = hone_gpu_judge_like(
-            judge, &(struct hone_gpu_like){mine->slot, theirs->slot, first, n}, &compare, ret, err);
+            judge,
+            &(struct hone_gpu_like){
+                .slot = mine->slot, .baseline = theirs->slot, .first = first, .n = n},
+            &compare, ret, err);
     if (code < 0 || !hone_outcome_is_good(ret) || n == mine->n_calls ||
         hone_rng_below(&judge->rng, ALONE_EVERY) != 0)
         return code;
