@@ -146,6 +146,17 @@ take conv2d && grep -q '^extern "C" void conv2d(' "$ROOT/taken/conv2d.h"
 ok $? "and comes home under its own name" "$(cat "$ROOT/out" "$ROOT/taken/conv2d.h")"
 grep -q '"((H + 15) // 16) <= 65535"' "$WS/tasks/conv2d/task.json"
 ok $? "sizes stay within what a launch can count along y" "$(grep -A3 constraints "$WS/tasks/conv2d/task.json")"
+"$HONE" task new tests/relatives/cuda/embedding_bag.cu --workspace "$WS" --shape 'table[vocab,dim]' --shape 'index[nnz]' \
+    --shape 'offset[bags+1]' --shape 'out[bags,dim]' --role offset=offsets:nnz --role index=index:vocab \
+    --size bags=9,dim=8,vocab=20,nnz=40 --no-lint >"$ROOT/out" 2>&1 &&
+    "$HONE" call strategy_apply '{"task":"embedding_bag","rewrite":"cuda_block_shape","tier":"screen"}' \
+        --workspace "$WS" >"$ROOT/applied" 2>>"$ROOT/out"
+take "$(json_get commit <"$ROOT/applied")" && tail -n 4 "$ROOT/taken/embedding_bag.cu" | grep -qF ', (int64_t)dim, 0, 0, ((int64_t)bags+1), stream);'
+ok $? "sizes that a launcher does not get, and passes nowhere, hinder no export" "$(cat "$ROOT/out"; tail -n 4 "$ROOT/taken/embedding_bag.cu")"
+if command -v nvcc >/dev/null; then
+    (cd "$ROOT/taken" && nvcc -std=c++17 -c embedding_bag.cu -o kernel.o && nvcc -std=c++17 -o run embedding_bag_test.cu kernel.o) >"$ROOT/out" 2>&1
+    ok $? "and nvcc builds its test" "$(cat "$ROOT/out")"
+fi
 new saxpy.cu --size n=3001
 ok $? "a launcher that reads and writes is admitted"
 said "'y_in'"
