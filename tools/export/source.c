@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "tools/format/options.h"
+#include "tools/task/c_tokens.h"
 #include "tools/task/prototype.h"
 #include "workspace/base/file.h"
 
@@ -237,15 +238,8 @@ static bool is_unused(const struct hone_export_work *work, const char *axis)
     const char *naive = strstr(work->naive, hone_export_wrapper_mark);
     const char *mine = naive != NULL ? strstr(work->source, hone_export_wrapper_mark) : NULL;
     const char *body = mine != NULL && strcmp(mine, naive) == 0 ? strstr(mine, "\n{") : NULL;
-    size_t len = strlen(axis);
 
-    if (body == NULL)
-        return false;
-    for (const char *at = body; (at = strstr(at, axis)) != NULL; at += len)
-        if (!isalnum((unsigned char)at[-1]) && at[-1] != '_' && !isalnum((unsigned char)at[len]) &&
-            at[len] != '_')
-            return false;
-    return true;
+    return body != NULL && !hone_c_has_word(body, axis, work->pool);
 }
 
 /* The arguments of the task's function in terms of the user's parameters; NULL: one is missing. */

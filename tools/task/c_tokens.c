@@ -151,3 +151,14 @@ bool hone_c_next_definition(const struct hone_c_tokens *t, size_t *at,
     }
     return false;
 }
+
+bool hone_c_has_word(const char *source, const char *word, struct hone_pool *pool)
+{
+    struct hone_c_tokens t;
+    if (hone_c_tokens_read(source, pool, &t, NULL) < 0)
+        return true;
+    for (size_t i = 0; i < t.n; i++)
+        if (hone_c_is(&t.v[i], word))
+            return true;
+    return false;
+}

@@ -29,6 +29,8 @@ int hone_c_tokens_read(const char *source, struct hone_pool *pool, struct hone_c
                        struct hone_err *err);
 bool hone_c_is(const struct hone_c_token *t, const char *text);
 bool hone_c_is_word(const struct hone_c_token *t);
+/* Does the text have such a token? One that is too long to read may. */
+bool hone_c_has_word(const char *source, const char *word, struct hone_pool *pool);
 int hone_c_line_at(const char *source, const char *at);
 /* Index of the token that closes the bracket at `i`; n when none does. */
 size_t hone_c_closing(const struct hone_c_tokens *t, size_t i);

@@ -100,7 +100,6 @@ int hone_new_find_axis(const struct hone_new_work *w, const char *name);
 /* base, or base and digits: no word of the source; in the pool. */
 const char *hone_new_free_name(struct hone_new_work *w, const char *base);
 
-bool hone_new_has_word(const char *text, const char *word, struct hone_pool *pool);
 /* What the subscripts say of every pointer (task_new_shape.c), and what follows from it. */
 int hone_new_look(struct hone_new_work *w);
 const struct hone_new_reach *hone_new_reach(const struct hone_new_work *w,

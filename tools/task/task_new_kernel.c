@@ -13,21 +13,10 @@
 
 #include "tools/task/c_tokens.h"
 
-bool hone_new_has_word(const char *text, const char *word, struct hone_pool *pool)
-{
-    struct hone_c_tokens t;
-    if (hone_c_tokens_read(text, pool, &t, NULL) < 0)
-        return true;
-    for (size_t i = 0; i < t.n; i++)
-        if (hone_c_is(&t.v[i], word))
-            return true;
-    return false;
-}
-
 const char *hone_new_free_name(struct hone_new_work *w, const char *base)
 {
     const char *name = base;
-    for (int i = 2; hone_new_has_word(w->source, name, w->pool) || hone_new_find_axis(w, name) >= 0;
+    for (int i = 2; hone_c_has_word(w->source, name, w->pool) || hone_new_find_axis(w, name) >= 0;
          i++)
         name = hone_pool_printf(w->pool, "%s%d", base, i);
     return name;
@@ -138,21 +127,21 @@ static void add_variables(struct hone_new_work *w, struct hone_buf *buf, const c
             dims = hone_pool_printf(w->pool, "%s %s", dims, w->proto.params[i].dims[d]);
     for (size_t i = 0; i < w->n_axes; i++) {
         const struct hone_new_axis *a = &w->axes[i];
-        if (a->is_variable && (hone_new_has_word(body, a->param->name, w->pool) ||
-                               hone_new_has_word(dims, a->param->name, w->pool)))
+        if (a->is_variable && (hone_c_has_word(body, a->param->name, w->pool) ||
+                               hone_c_has_word(dims, a->param->name, w->pool)))
             hone_buf_printf(buf, "    %s %s = (%s)%s;\n", a->param->type, a->param->name,
                             a->param->type, a->c_name);
     }
     for (size_t i = 0; i < w->n_scalars; i++) {
         const struct hone_new_scalar *s = &w->scalars[i];
-        if (s->is_variable && hone_new_has_word(body, s->param->name, w->pool))
+        if (s->is_variable && hone_c_has_word(body, s->param->name, w->pool))
             hone_buf_printf(buf, "    %s %s = (%s)%s;\n", s->param->type, s->param->name,
                             s->param->type, s->c_name);
     }
     for (size_t i = 0; i < w->n_inputs + w->n_outputs; i++) {
         const struct hone_new_tensor *t =
             i < w->n_inputs ? &w->inputs[i] : &w->outputs[i - w->n_inputs];
-        if (!t->is_variable || !hone_new_has_word(body, t->param->name, w->pool))
+        if (!t->is_variable || !hone_c_has_word(body, t->param->name, w->pool))
             continue;
         if (!t->param->is_pointer) {
             hone_buf_printf(buf, "    %s %s = %s[0];\n", t->param->type, t->param->name, t->c_name);

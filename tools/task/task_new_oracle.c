@@ -281,7 +281,7 @@ static bool sort_loops(struct sum *s, const struct hone_new_tensor *out)
         size_t l = 0;
         while (l < s->n_loops &&
                (is_used[l] || strcmp(s->bound[l], s->w->axes[out->shape[d]].name) != 0 ||
-                !hone_new_has_word(s->where, s->index[l], s->w->pool)))
+                !hone_c_has_word(s->where, s->index[l], s->w->pool)))
             l++;
         if (l == s->n_loops)
             return false;

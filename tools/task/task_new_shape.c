@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/task/c_tokens.h"
 #include "workspace/task/expr.h"
 
 static int too_many_axes(struct hone_new_work *w)
@@ -112,8 +113,8 @@ static bool has_name(const struct hone_poly *p, const struct hone_new_work *w, c
 {
     for (size_t i = 0; i < p->n; i++)
         for (int k = 0; k < p->terms[i].degree; k++)
-            if (hone_new_has_word(hone_extent_name(w->index, p->terms[i].names[k])->text, name,
-                                  w->pool))
+            if (hone_c_has_word(hone_extent_name(w->index, p->terms[i].names[k])->text, name,
+                                w->pool))
                 return true;
     return false;
 }
@@ -122,7 +123,7 @@ static bool is_in_list(const struct hone_new_work *w, const struct hone_strs *li
                        const char *name)
 {
     for (size_t i = 0; i < list->n; i++)
-        if (hone_new_has_word(list->v[i], name, w->pool))
+        if (hone_c_has_word(list->v[i], name, w->pool))
             return true;
     return false;
 }
@@ -150,7 +151,7 @@ static bool is_said_size(const struct hone_new_work *w, const char *name)
     const struct hone_task_new_options *o = w->options;
     return is_in_list(w, &o->shapes, name) || is_in_list(w, &o->sizes, name) ||
            is_in_list(w, &o->roles, name) || is_in_list(w, &o->constraints, name) ||
-           (o->flops && hone_new_has_word(o->flops, name, w->pool));
+           (o->flops && hone_c_has_word(o->flops, name, w->pool));
 }
 
 /* An integer that the function gets for nothing but to say below what indexes stay. */
@@ -177,7 +178,7 @@ bool hone_new_is_size(const struct hone_new_work *w, const struct hone_param *p)
     for (size_t i = 0; i < w->proto.n_params; i++) {
         const struct hone_param *other = &w->proto.params[i];
         for (size_t d = 0; d < other->n_dims; d++)
-            if (hone_new_has_word(other->dims[d], p->name, w->pool))
+            if (hone_c_has_word(other->dims[d], p->name, w->pool))
                 return true;
         if (!other->is_pointer)
             continue;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/task/c_tokens.h"
 #include "workspace/task/expr.h"
 
 #define DEFAULT_ELEMENTS 1e6   /* of the largest tensor, when no size is given */
@@ -206,7 +207,7 @@ static void fit_steps(struct hone_new_work *w, int64_t *sizes, bool is_second)
         double by = 0;
         for (size_t a = 0; a < w->n_axes; a++)
             if (is_var(&w->axes[a]) && (int)a != axis &&
-                hone_new_has_word(step, w->axes[a].name, w->pool))
+                hone_c_has_word(step, w->axes[a].name, w->pool))
                 sizes[a] = is_second ? 64 : 16;
         if (axis >= 0 && hone_new_value(w, step, sizes, &by) && by >= 1 &&
             (int64_t)by < sizes[axis])
@@ -228,7 +229,7 @@ static void obey(struct hone_new_work *w, int64_t *sizes)
                 break;
             for (size_t a = 0; a < w->n_axes; a++)
                 if (is_var(&w->axes[a]) && sizes[a] > 1 &&
-                    hone_new_has_word(formula, w->axes[a].name, w->pool))
+                    hone_c_has_word(formula, w->axes[a].name, w->pool))
                     sizes[a] = k < ROUND_TO ? sizes[a] - 1 : sizes[a] - sizes[a] / 8;
         }
     }

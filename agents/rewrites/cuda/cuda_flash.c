@@ -571,28 +571,35 @@ const char *hone_flash_store(const struct hone_flash *f, const char *total)
     return hone_cuda_body(&e, body);
 }
 
-/* Which head of which batch the block is: blocks of all are along x, where a grid has most room. */
-static const char *held_text(const struct hone_flash *f, const char *period)
+const char *hone_flash_held(const struct hone_flash *f, const char *group)
 {
     const struct hone_coder_input *in = f->k->in;
-    struct hone_pool *pool = in->pool;
-    const char *out = "", *left = hone_fresh_name(in, "n_left");
-    if (f->n_held > 0)
-        out = hone_pool_printf(
-            pool, "int64_t %s = blockIdx.x / ((%s + 16 * @ROWS@ - 1) / (16 * @ROWS@));\n", left,
-            period);
+    const char *out = "";
     for (size_t i = 0; i < f->n_held; i++) {
         const struct hone_c_node *v = f->held[i]->var;
         const char *bound = hone_cuda_inline(f->k, f->held[i]->bound, NULL, 0);
         if (!bound)
             return NULL;
         out = i + 1 < f->n_held
-                  ? hone_pool_printf(pool, "%sconst %s %s = %s %% (%s);\n%s /= (%s);\n", out,
-                                     hone_cuda_type(in, v), v->name, left, bound, left, bound)
-                  : hone_pool_printf(pool, "%sconst %s %s = %s;\n", out, hone_cuda_type(in, v),
-                                     v->name, left);
+                  ? hone_pool_printf(in->pool, "%sconst %s %s = %s %% (%s);\n%s /= (%s);\n", out,
+                                     hone_cuda_type(in, v), v->name, group, bound, group, bound)
+                  : hone_pool_printf(in->pool, "%sconst %s %s = %s;\n", out, hone_cuda_type(in, v),
+                                     v->name, group);
     }
     return out;
+}
+
+/* Which head of which batch the block is: blocks of all are along x, where a grid has most room. */
+static const char *held_text(const struct hone_flash *f, const char *period)
+{
+    const struct hone_coder_input *in = f->k->in;
+    const char *left = hone_fresh_name(in, "n_left"), *held = hone_flash_held(f, left);
+    return held && f->n_held > 0
+               ? hone_pool_printf(
+                     in->pool,
+                     "int64_t %s = blockIdx.x / ((%s + 16 * @ROWS@ - 1) / (16 * @ROWS@));\n%s",
+                     left, period, held)
+               : held;
 }
 
 static const char *make_body(const struct hone_flash *f, const char *rows)

@@ -28,6 +28,9 @@ const char *hone_flash_expression(const struct hone_flash *f, const struct hone_
                                   const struct hone_c_loop *inner, const char *d, const char *t);
 /* Declarations in front of the loops: those without the row, or those with it. */
 const char *hone_flash_declarations(const struct hone_flash *f, bool with_row);
+/* Declares head and batch, out of the number of their pair, which is named and changed; NULL: a bound
+ * is not known there. */
+const char *hone_flash_held(const struct hone_flash *f, const char *group);
 /* What is done with an element of the sum, which is named. */
 const char *hone_flash_store(const struct hone_flash *f, const char *total);
 

@@ -590,25 +590,6 @@ static const char store_text[] =
     "__syncwarp();\n"
     "}\n";
 
-/* Head and batch out of the group's number, the last of them last. */
-static const char *held_text(const struct hone_flash *f, const char *group)
-{
-    const struct hone_coder_input *in = f->k->in;
-    const char *out = "";
-    for (size_t i = 0; i < f->n_held; i++) {
-        const struct hone_c_node *v = f->held[i]->var;
-        const char *bound = hone_cuda_inline(f->k, f->held[i]->bound, NULL, 0);
-        if (!bound)
-            return NULL;
-        out = i + 1 < f->n_held
-                  ? hone_pool_printf(in->pool, "%sconst %s %s = %s %% (%s);\n%s /= (%s);\n", out,
-                                     hone_cuda_type(in, v), v->name, group, bound, group, bound)
-                  : hone_pool_printf(in->pool, "%sconst %s %s = %s;\n", out, hone_cuda_type(in, v),
-                                     v->name, group);
-    }
-    return out;
-}
-
 /* How many keys the row has that is at t. */
 static const char *keys_at(const struct hone_flash *f, const char *t, const char *upper)
 {
@@ -650,7 +631,7 @@ static const char *make_body(const struct hone_flash *f, const struct hone_flash
                *dot_size = hone_flash_expression(f, f->dot->upper, NULL, d, t),
                *last_size = hone_flash_expression(f, f->last->upper, NULL, d, t),
                *upper = hone_flash_expression(f, f->loop->upper, NULL, d, t),
-               *held = held_text(f, group),
+               *held = hone_flash_held(f, group),
                *of_group = hone_cuda_inline(f->k, f->period ? f->period : f->axis->bound, NULL, 0);
     if (!query || !key || !value || !scaled || !dot_size || !last_size || !upper || !held ||
         !of_group)

@@ -651,6 +651,20 @@ static void put_cluster_loops(const struct cache *c, const struct cluster *t,
     }
 }
 
+/* The first launcher asks for so many bytes of shared memory. */
+static void allow_shared(const struct cache *c, struct hone_c_edits *edits, const char *bytes)
+{
+    const struct hone_cuda_kernel *k = c->k;
+    uint32_t at = k->n_launches > 0 ? k->launches[0].launcher->body->begin + 1 : 0;
+    if (k->n_launches > 0)
+        hone_c_replace(edits, at, at,
+                       hone_pool_printf(k->in->pool,
+                                        "\n    cudaFuncSetAttribute(%s, "
+                                        "cudaFuncAttributeMaxDynamicSharedMemorySize,\n"
+                                        "                         %s);",
+                                        k->function->name, bytes));
+}
+
 static void set_cluster_launches(const struct cache *c, const struct cluster *t,
                                  struct hone_c_edits *edits)
 {
@@ -662,15 +676,8 @@ static void set_cluster_launches(const struct cache *c, const struct cluster *t,
         hone_cuda_set_launch(
             edits, l, hone_pool_printf(pool, "(%s) * %s", l->grid, t->parts), l->block,
             hone_pool_printf(pool, "(size_t)%s * %s * 16", depth_text(c, t, upper), lanes));
-        uint32_t at = l->launcher->body->begin + 1;
-        if (i == 0)
-            hone_c_replace(edits, at, at,
-                           hone_pool_printf(pool,
-                                            "\n    cudaFuncSetAttribute(%s, "
-                                            "cudaFuncAttributeMaxDynamicSharedMemorySize,\n"
-                                            "                         %s * %s * 16);",
-                                            c->k->function->name, t->depth, lanes));
     }
+    allow_shared(c, edits, hone_pool_printf(pool, "%s * %s * 16", t->depth, lanes));
 }
 
 /* As few as hold the row with two blocks on a multiprocessor at least, where it is known. */
@@ -738,15 +745,8 @@ static void set_shared(const struct cache *c, struct hone_c_edits *edits, const 
         hone_cuda_set_launch(edits, l, l->grid, l->block,
                              hone_pool_printf(pool, "(size_t)(%s < %s ? %s : %s) * sizeof(%s)",
                                               upper, cache, upper, cache, c->type));
-        uint32_t at = l->launcher->body->begin + 1;
-        if (i == 0)
-            hone_c_replace(edits, at, at,
-                           hone_pool_printf(pool,
-                                            "\n    cudaFuncSetAttribute(%s, "
-                                            "cudaFuncAttributeMaxDynamicSharedMemorySize,\n"
-                                            "                         %s * sizeof(%s));",
-                                            c->k->function->name, cache, c->type));
     }
+    allow_shared(c, edits, hone_pool_printf(pool, "%s * sizeof(%s)", cache, c->type));
 }
 
 static char *apply(const struct hone_coder_input *in, const struct hone_coder_site *site,
