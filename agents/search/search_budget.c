@@ -16,6 +16,7 @@
 
 #define DISK_CHECK_EVERY 8
 #define CONFIRM_SCREENS  5     /* before anything was seen */
+#define FIRST_SHARE      0.4   /* of the baseline's screen, until a version was screened */
 #define SWEEP_SHARE      2 / 3 /* of a screen for each setting */
 
 static double cap_of(const struct hone_search_options *o, enum hone_budget_kind kind)
@@ -294,10 +295,18 @@ static bool is_disk_spent(struct hone_search *s)
     return d->bytes + (n + 1) * d->most_growth > cap;
 }
 
+/* A screen times the baseline beside the version. Where the baseline alone was timed, as both, a
+ * version that is fast takes far less, and what takes longer is stopped at the wall. */
+static int64_t one_screen_ms(const struct hone_search *s)
+{
+    return s->state.tree.n_nodes == 1 ? (int64_t)(FIRST_SHARE * (double)s->pace.screen_ms)
+                                      : s->pace.screen_ms;
+}
+
 enum hone_stop_reason hone_search_over(struct hone_search *s, const struct hone_planned *p)
 {
     enum hone_budget_kind kind;
-    int64_t wall_ms = p->wall_ms > 0 ? p->wall_ms : p->n * s->pace.screen_ms;
+    int64_t wall_ms = p->wall_ms > 0 ? p->wall_ms : p->n * one_screen_ms(s);
     if (!hone_budget_fits(&s->budgets, HONE_BUDGET_EVALUATIONS, (double)p->n + 1))
         kind = HONE_BUDGET_EVALUATIONS;
     else if (hone_search_room_ms(s) < hone_max_i64(1, wall_ms))

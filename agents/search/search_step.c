@@ -19,9 +19,10 @@
  * before it is a node, so that a wrong one is repaired while the idea is at hand. */
 #define THOROUGH_STAGES    "build,policy,smoke,verify,screen"
 #define ROOT_TRIES         3
-#define IN_A_ROW           5   /* failures of the machine, and the search ends */
-#define PROFILE_AHEAD_LOG2 0.1 /* a new best this far ahead is worth a profile */
-#define PROFILE_SHARE      8   /* all profiles but the first: at most this part of the wall cap */
+#define IN_A_ROW           5    /* failures of the machine, and the search ends */
+#define PROFILE_AHEAD_LOG2 0.1  /* a new best this far ahead is worth a profile */
+#define PROFILE_SHARE      8    /* all profiles: at most this part of the wall cap */
+#define FIRST_PROFILE_MS   8000 /* on an H200 3 s to 16 s: counters start, machine code is patched */
 
 /* ---- evaluation ---- */
 
@@ -409,13 +410,13 @@ void hone_search_list_steps(void *search, struct hone_node *node)
     hone_search_list_merges(s, node);
 }
 
-/* Would one more like the last take too much of a short search? In 60 s two of 5 s to 9 s each left
- * no time for steps. */
+/* Would one more like the last take too much of a short search? In 60 s one of 9 s to 16 s and its
+ * confirmation left as much for steps. */
 static bool has_time_for_profile(const struct hone_search *s)
 {
     double cap = s->budgets.of[HONE_BUDGET_WALL].cap;
-    return s->profiled_ms == 0 || !(cap > 0) ||
-           (double)(s->profiled_ms + s->last_profile_ms) <= cap / PROFILE_SHARE;
+    int64_t next_ms = s->profiled_ms == 0 ? FIRST_PROFILE_MS : s->last_profile_ms;
+    return !(cap > 0) || (double)(s->profiled_ms + next_ms) <= cap / PROFILE_SHARE;
 }
 
 /* On cuda: what limits the version, by counters; a failure leaves it without. screen_ms: how long

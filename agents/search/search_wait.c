@@ -43,7 +43,10 @@ int64_t hone_search_room_ms(const struct hone_search *s)
     int64_t left = hone_search_left_ms(s);
     if (left == INT64_MAX)
         return left;
-    return hone_max_i64(0, left - hone_pace_reserve_ms(&s->pace, s->options->budget_wall_ms, left));
+    int64_t kept = hone_pace_reserve_ms(&s->pace, s->options->budget_wall_ms, left);
+    if (s->state.tree.best <= 0) /* there is nothing to confirm yet */
+        kept = hone_min_i64(kept, left / 2);
+    return hone_max_i64(0, left - kept);
 }
 
 /* ---- forecasts ---- */

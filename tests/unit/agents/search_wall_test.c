@@ -17,13 +17,16 @@ struct machine { /* an executor that moves the clock */
     struct hone_executor *fake;
     int64_t now_ns;
     int64_t screen_ms, decide_ms, confirm_ms; /* what they take */
+    int64_t version_ms; /* screens of all but the first, the baseline's; 0: as that one */
+    int64_t once_ms;    /* of the baseline's screen: what no other one does again */
+    int n_run;
     int64_t slow_from_ms; /* screens take thrice as long from then on; 0: never */
     int64_t lease_ms;     /* that each waits for the timing lease */
     int n_confirmed;
     int64_t confirm_budget_ms; /* of the last one */
-    int64_t cap_ms;            /* what would pass it is stopped there; 0: nothing is */
-    int64_t least_ms;          /* a confirmation that should finish earlier takes this, at least */
-    int64_t finish_ms;         /* of the last confirmation */
+    int64_t cap_ms;   /* what would pass it is stopped there, but for the baseline; 0: nothing is */
+    int64_t least_ms; /* a confirmation that should finish earlier takes this, at least */
+    int64_t finish_ms; /* of the last confirmation */
 };
 
 struct fixture {
@@ -44,12 +47,13 @@ static int64_t now_of(void *arg)
     return ((const struct machine *)arg)->now_ns;
 }
 
-static void add_lease(struct hone_report *report, int64_t ms, struct hone_pool *pool)
+static void add_stage(struct hone_report *report, const char *name, int64_t ms,
+                      struct hone_pool *pool)
 {
     struct hone_stage_report *v = hone_pool_alloc(pool, (report->stages.n + 1) * sizeof(*v));
     memcpy(v, report->stages.v, report->stages.n * sizeof(*v));
     v[report->stages.n] = (struct hone_stage_report){
-        .name = "lease", .status = HONE_STAGE_OK, .wall_ns = ms * HONE_NS_PER_MS};
+        .name = name, .status = HONE_STAGE_OK, .wall_ns = ms * HONE_NS_PER_MS};
     report->stages.v = v;
     report->stages.n++;
 }
@@ -59,9 +63,11 @@ static int run(void *cookie, const char *call_dir, const struct hone_job *job,
                struct hone_pool *pool, struct hone_report *ret, struct hone_err *err)
 {
     struct machine *m = cookie;
-    int64_t ms = job->tier == HONE_TIER_CONFIRM  ? m->confirm_ms
-                 : job->tier == HONE_TIER_DECIDE ? m->decide_ms
-                                                 : m->screen_ms;
+    int64_t ms = job->tier == HONE_TIER_CONFIRM      ? m->confirm_ms
+                 : job->tier == HONE_TIER_DECIDE     ? m->decide_ms
+                 : m->n_run > 0 && m->version_ms > 0 ? m->version_ms
+                                                     : m->screen_ms;
+    bool is_baseline = m->n_run++ == 0;
     if (job->points.n > 0)
         ms *= (int64_t)job->points.n;
     if (m->lease_ms > 0 && on_progress)
@@ -75,7 +81,7 @@ static int run(void *cookie, const char *call_dir, const struct hone_job *job,
         if (m->least_ms > 0 && job->finish_ms > 0)
             ms = hone_min_i64(ms, hone_max_i64(m->least_ms, job->finish_ms));
     }
-    if (m->cap_ms > 0 && m->now_ns / HONE_NS_PER_MS + ms > m->cap_ms) {
+    if (m->cap_ms > 0 && !is_baseline && m->now_ns / HONE_NS_PER_MS + ms > m->cap_ms) {
         m->now_ns = m->cap_ms * HONE_NS_PER_MS;
         return hone_fail(err, HONE_E_CANCEL, "cancelled");
     }
@@ -90,7 +96,9 @@ static int run(void *cookie, const char *call_dir, const struct hone_job *job,
     if (r == 0) {
         ret->wall_ns = ms * HONE_NS_PER_MS;
         if (m->lease_ms > 0)
-            add_lease(ret, m->lease_ms, pool);
+            add_stage(ret, "lease", m->lease_ms, pool);
+        if (is_baseline && m->once_ms > 0)
+            add_stage(ret, "device.open", m->once_ms, pool);
     }
     return r;
 }
@@ -165,7 +173,8 @@ START_TEST(what_cannot_fit_does_not_begin)
         const struct machine m = {.screen_ms = screen,
                                   .decide_ms = 12 * screen,
                                   .confirm_ms = 24 * screen,
-                                  .least_ms = 12 * screen};
+                                  .least_ms = 12 * screen,
+                                  .cap_ms = rows[i].cap_ms};
         open_fixture(&f, &m);
         int64_t took = search(&f, rows[i].cap_ms, 1);
         ck_assert_msg((f.machine.n_confirmed > 0) == rows[i].has_confirmation, "row %zu:\n%s", i,
@@ -259,6 +268,50 @@ START_TEST(slower_screens_do_not_cost_the_confirmation)
 }
 END_TEST
 
+/* A slow baseline makes its screen dear, and the confirmation by that guess: still a version is
+ * tried, where it has time. */
+START_TEST(a_slow_baseline_is_no_reason_to_try_nothing)
+{
+    static const struct {
+        int64_t cap_ms, screen_ms;
+        bool has_version;
+    } rows[] = {{60000, 32000, true}, {60000, 40000, true}, {60000, 45000, false}};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct fixture f;
+        const struct machine m = {.screen_ms = rows[i].screen_ms,
+                                  .version_ms = 4000,
+                                  .decide_ms = 60000,
+                                  .confirm_ms = 120000,
+                                  .cap_ms = rows[i].cap_ms};
+        open_fixture(&f, &m);
+        int64_t took = search(&f, rows[i].cap_ms, 1);
+        ck_assert_msg((f.result.evaluations > 1) == rows[i].has_version, "row %zu:\n%s", i, f.told);
+        ck_assert_int_le(took, rows[i].cap_ms);
+        ck_assert_ptr_nonnull(f.result.unconfirmed);
+        close_fixture(&f);
+    }
+}
+END_TEST
+
+/* Half of a cap is kept back by a guess for the confirmation, and the baseline took the other half:
+ * nothing is kept back for nothing. */
+START_TEST(there_is_something_to_confirm_first)
+{
+    struct fixture f;
+    const struct machine m = {.screen_ms = 16000,
+                              .once_ms = 15000,
+                              .version_ms = 1000,
+                              .decide_ms = 4000,
+                              .confirm_ms = 8000,
+                              .least_ms = 4000,
+                              .cap_ms = 30000};
+    open_fixture(&f, &m);
+    (void)search(&f, 30000, 1);
+    ck_assert_msg(f.result.evaluations > 2, "%s", f.told);
+    close_fixture(&f);
+}
+END_TEST
+
 START_TEST(device_time_keeps_room_for_a_confirmation)
 {
     struct fixture f;
@@ -311,7 +364,7 @@ START_TEST(answers_of_the_cache_do_not_shorten_the_forecast)
     ck_assert_int_eq(hone_evaluate(&f.ctx, &req, &e, NULL), 0);
     hone_task_free(task);
     int64_t from = f.machine.now_ns;
-    (void)search(&f, 17000, 1);
+    (void)search(&f, 7000, 1);
     ck_assert_int_eq(f.machine.now_ns, from); /* nothing was run, and nothing fits */
     assert_told(&f, "one evaluation takes about 18 s here");
     ck_assert_int_eq(f.machine.n_confirmed, 0);
@@ -321,5 +374,6 @@ END_TEST
 
 UNIT_MAIN("search_wall", what_cannot_fit_does_not_begin, what_was_learnt_counts,
           a_dear_confirmation_ends_at_the_wall, slower_screens_do_not_cost_the_confirmation,
+          a_slow_baseline_is_no_reason_to_try_nothing, there_is_something_to_confirm_first,
           waits_take_nothing_of_the_cap, device_time_keeps_room_for_a_confirmation,
           answers_of_the_cache_do_not_shorten_the_forecast)
