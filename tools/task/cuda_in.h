@@ -4,8 +4,9 @@
  *
  * The C text has the same functions at the same lines: a launch runs the kernel's text thread by
  * thread (cuda_in_text.c, in front of it), shared memory is static, barriers and shuffles are
- * switches between fibers. Function templates are written out first, in all three texts. As the oracle of mode naive_double it computes in double what the kernel
- * computes in float. */
+ * switches between fibers. Function templates are written out first, in all three texts. As the
+ * oracle of mode naive_double it computes in double what the kernel computes in float, a block on
+ * each core where no block can wait for another. */
 #ifndef HONE_TOOLS_CUDA_IN_H
 #define HONE_TOOLS_CUDA_IN_H
 
@@ -28,6 +29,7 @@ struct hone_cuda_in {
     bool has_stream;      /* the launcher's last parameter is a stream (not in c) */
     bool is_static;       /* nothing else sees it */
     bool has_barriers;
+    bool is_in_turn;       /* a block may see what another does: atomics, fences, volatile */
     const char *instances; /* templates that were written out, "name<float, 256>"; NULL: none */
 };
 

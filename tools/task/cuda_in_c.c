@@ -57,7 +57,7 @@ static void put_thunk(struct hone_cu_view *v, const struct hone_c_definition *d)
     struct hone_cu_range params[HONE_CU_ARGUMENTS];
     size_t n = hone_cu_split(v, d->open + 1, d->close, params);
     const char *name = hone_cu_word(v, d->name);
-    hone_buf_printf(v->buf, " static _Thread_local struct hone_args_%s_ {", name);
+    hone_buf_printf(v->buf, " static struct hone_args_%s_ {", name);
     for (size_t i = 0; i < n; i++) {
         hone_buf_str(v->buf, " ");
         hone_cu_put_part(v, params[i].first, params[i].end);

@@ -3,7 +3,9 @@
  *
  * A block's threads are fibers where the text has barriers; each runs until it waits. When all do,
  * those at a warp's barrier go on first, their shuffles done; when none is left, the block's
- * barrier opens. Everything is per OS thread. */
+ * barrier opens. Everything is per OS thread, but for a kernel's arguments: blocks are dealt out to
+ * the cores (HONE_ON_CORES_). They run in turn where a word in the text may let a block see what
+ * another one does. */
 #include "tools/task/cuda_in.h"
 
 const char hone_cuda_in_head[] =
@@ -61,12 +63,14 @@ const char hone_cuda_in_head[] =
     "static void hone_block_(void (*body)(void));\n"
     "static void hone_run_(dim3 grid, dim3 block, void (*body)(void))\n"
     "{\n"
-    "    gridDim = grid;\n    blockDim = block;\n"
-    "    for (unsigned z = 0; z < grid.z; z++)\n"
-    "        for (unsigned y = 0; y < grid.y; y++)\n"
-    "            for (unsigned x = 0; x < grid.x; x++) {\n"
-    "                blockIdx = (dim3){x, y, z};\n                hone_block_(body);\n"
-    "            }\n"
+    "    int64_t n = (int64_t)grid.x * grid.y * grid.z;\n"
+    "#ifdef HONE_ON_CORES_\n#pragma omp parallel for schedule(dynamic) if (n > 1)\n#endif\n"
+    "    for (int64_t b = 0; b < n; b++) {\n"
+    "        gridDim = grid;\n        blockDim = block;\n"
+    "        blockIdx = (dim3){(unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y),\n"
+    "                          (unsigned)(b / grid.x / grid.y)};\n"
+    "        hone_block_(body);\n"
+    "    }\n"
     "}\n"
     "static inline dim3 hone_thread_(unsigned t)\n"
     "{ return (dim3){t % blockDim.x, t / blockDim.x % blockDim.y, t / blockDim.x / blockDim.y}; }\n"

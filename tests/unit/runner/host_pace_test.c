@@ -17,8 +17,11 @@ START_TEST(test_guesses_by_the_largest_answer)
     ck_assert(hone_host_pace_ns(&pace, "a", 1e7, 1) == 1 * S);
     hone_host_pace_note(&pace, "a", 1e7, 2 * HONE_NS_PER_S);
     ck_assert(hone_host_pace_ns(&pace, "a", 1e7, 1) == 2 * S);
-    hone_host_pace_note(&pace, "a", 1e9, HONE_NS_PER_MS); /* too short to be timed */
-    ck_assert(hone_host_pace_ns(&pace, "a", 1e7, 1) == 2 * S);
+    hone_host_pace_note(&pace, "a", 1e9, HONE_NS_PER_MS); /* too short to be timed: 2 ms at most */
+    ck_assert(hone_host_pace_ns(&pace, "a", 1e12, 1) == 2 * S);
+    struct hone_host_pace other = {0};
+    hone_host_pace_note(&other, "a", 1e3, HONE_NS_PER_MS); /* mostly the asking: says nothing */
+    ck_assert(hone_host_pace_ns(&other, "a", 1e9, 1) == 1.5e9);
 }
 END_TEST
 

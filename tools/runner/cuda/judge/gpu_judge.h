@@ -141,6 +141,7 @@ struct hone_gpu_job {
     double scalars[HONE_RUNNER_MAX_CASES][HONE_LIMIT_AXES];
     struct hone_gpu_oracle *oracle; /* borrowed; NULL: not built, or the host's is used */
     bool is_host_oracle;            /* the task's oracle does not run on a device */
+    int64_t host_cores;             /* hone_gpu_host_cores; 0: not asked yet */
     bool has_host_oracle;           /* built, inputs file made */
     bool has_no_large;              /* its module was asked for a large size once, in vain */
     struct hone_gpu_torch *torch;   /* gpu_yardstick.c; owned; NULL: not started */
@@ -157,6 +158,8 @@ struct hone_gpu_job {
 /* The task is a module that can be asked for more than HONE_LIMIT_TORCH_ON_HOST elements
  * (hone_python_device). After hone_cpu_build_oracle. */
 bool hone_gpu_host_has_large(const struct hone_judge *judge);
+/* Over how many cores an answer spreads. */
+int64_t hone_gpu_host_cores(struct hone_judge *judge, int64_t n_items);
 /* The host's oracle runs and has the inputs of a set. */
 int hone_gpu_host_ready(struct hone_judge *judge, const struct hone_workload *workload, int64_t set,
                         struct hone_err *err);
