@@ -155,7 +155,7 @@ int hone_new_cuda_files(struct hone_new_work *w, const char *c, struct hone_buf 
     }
     hone_buf_printf(oracle, "/* The CUDA file, thread by thread, in double. */\n%s%s%s%s%s%s%s",
                     w->cuda->has_barriers ? "#define HONE_BARRIERS_\n" : "",
-                    w->cuda->is_in_turn ? "" : HONE_ORACLE_ON_CORES, hone_cuda_in_head,
+                    w->cuda->is_in_turn ? "" : "#define HONE_ON_CORES_\n", hone_cuda_in_head,
                     hone_cuda_in_calls, w->cuda->has_barriers ? hone_cuda_in_barriers : "",
                     w->cuda->has_barriers ? hone_cuda_in_words : "", c);
     int code = hone_buf_check(oracle, w->err);

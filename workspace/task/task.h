@@ -359,8 +359,6 @@ char *hone_task_signature(const struct hone_task *task);
  * int64_t first, int64_t count, const int64_t *items); (items NULL: first..first+count-1), as
  * declared in workspace/task/oracle_abi.h. */
 char *hone_task_oracle_preamble(const struct hone_task *task);
-/* In an oracle.c of mode naive_double: its one item runs on all cores. */
-#define HONE_ORACLE_ON_CORES "#define HONE_ON_CORES_\n"
 /* The text of oracle.c: compiled behind the preamble, with -lm, without -ffast-math; owned. Of a task
  * with is_oracle_torch: the text of oracle.py. Both this and hone_task_naive read the pack's file:
  * HONE_E_NOT_FOUND, HONE_E_LIMIT, HONE_E_IO. */

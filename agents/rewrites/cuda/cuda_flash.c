@@ -464,7 +464,9 @@ static const char rest_text[] =
     "for (int @g@ = 0; @g@ < @GROUPS@; @g@++)\n"
     "#pragma unroll\n"
     "for (int @e@ = 0; @e@ < 4; @e@++)\n"
-    "@totals@[@r@][@g@][@e@] *= @scale_down@;\n"
+    /* what overflowed before a larger score came counts for nothing: 0 * INFINITY is a NaN */
+    "@totals@[@r@][@g@][@e@] = @scale_down@ > 0.0f ? @totals@[@r@][@g@][@e@] * @scale_down@ : "
+    "0.0f;\n"
     "}\n"
     "__syncwarp();\n"
     "for (int @line@ = 0; @line@ < @KEYS@; @line@ += 4) {\n"

@@ -316,7 +316,8 @@ static const char rescale_text[] =
     "for (int @r@ = 0; @r@ < @ROWS@; @r@++)\n"
     "#pragma unroll\n"
     "for (int @c@ = 0; @c@ < @HEAD@ / 2; @c@++)\n"
-    "@totals@[@r@][@c@ / 4][@c@ % 4] *= @scale_down@[@r@][@c@ / 2 % 2];\n";
+    "@totals@[@r@][@c@ / 4][@c@ % 4] = @scale_down@[@r@][@c@ / 2 % 2] > 0.0f ? "
+    "@totals@[@r@][@c@ / 4][@c@ % 4] * @scale_down@[@r@][@c@ / 2 % 2] : 0.0f;\n";
 
 /* Where this thread's pieces of a tile come from: addresses are made once where they may be. */
 static const char loads_text[] =

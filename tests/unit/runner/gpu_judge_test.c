@@ -63,6 +63,7 @@ static void set_up(struct bench *b)
     judge->rng = hone_gen_rng(judge->gen, 0);
     judge->stages = hone_pool_alloc(judge->pool, 64 * sizeof *judge->stages);
     judge->n_stage_rows = 64;
+    judge->warnings = hone_pool_alloc(judge->pool, 64 * sizeof *judge->warnings);
     judge->gpu = hone_pool_alloc(judge->pool, sizeof *judge->gpu);
     memset(judge->gpu, 0, sizeof *judge->gpu);
     judge->gpu->session = b->session.gpu = hone_gpu_session_new();
@@ -340,7 +341,7 @@ START_TEST(comparison_is_the_hosts)
         b.judge.gpu->scale[0][1] = 1;
         host.stats[0].max_scale = host.stats[1].max_scale = 1;
         struct hone_suspects suspects = {0};
-        const struct hone_gpu_like like_of = {b.slot, b.other, 0, 2};
+        const struct hone_gpu_like like_of = {.slot = b.slot, .baseline = b.other, .n = 2};
         hone_compare_arrays(&host, 0, like, &suspects);
         hone_compare_arrays(&host, 1, ints, &suspects);
         for (size_t i = 0; i < suspects.n; i++)
@@ -360,6 +361,12 @@ START_TEST(comparison_is_the_hosts)
         hone_compare_init(&device, &b.task, &b.judge.cases[0]);
         ck_assert_int_eq(hone_gpu_judge_like(&b.judge, &like_of, &device, &end, &err), 0);
         ck_assert(!hone_outcome_is_good(&end));
+        const struct hone_gpu_like turned = {
+            .slot = b.other, .baseline = b.slot, .n = 2}; /* the other arm is off */
+        end = (struct hone_outcome)HONE_OUTCOME_INIT;
+        hone_compare_init(&device, &b.task, &b.judge.cases[0]);
+        ck_assert_int_eq(hone_gpu_judge_like(&b.judge, &turned, &device, &end, &err), 0);
+        ck_assert_int_eq(hone_outcome_is_good(&end), !isfinite(cases[k].value));
     }
     tear_down(&b);
 }

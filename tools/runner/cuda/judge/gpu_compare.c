@@ -427,6 +427,34 @@ static int judge_suspects(struct like *like, const struct hone_outcome *said,
     return code;
 }
 
+/* What the baseline's word alone comes to. Where its own sums overflow and the version's do not, it
+ * accuses nobody: of exp(s * scale - top) a fused multiply-add keeps what the rounding of top lost,
+ * and every row of an attention whose scores are huge was a NaN. */
+static int accuse(struct hone_judge *judge, const struct hone_gpu_like *arms,
+                  const struct hone_outcome *said, struct hone_compare *compare,
+                  struct hone_outcome *ret, struct hone_err *err)
+{
+    const struct hone_workload *workload = judge->gpu->frame.workload;
+    struct hone_gpu_like turned = *arms;
+    struct hone_compare other;
+    struct hone_outcome theirs = HONE_OUTCOME_INIT;
+    turned.slot = arms->baseline;
+    turned.baseline = arms->slot;
+    hone_compare_init(&other, judge->task, workload);
+    int code = hone_gpu_compare_like(judge, &turned, &other, err);
+    hone_compare_end(&other, &theirs);
+    if (code == 0 && theirs.reason != HONE_REASON_NONFINITE) {
+        *ret = *said;
+    } else if (code == 0) {
+        hone_compare_init(compare, judge->task, workload);
+        hone_judge_warn(judge,
+                        "a content was left out for '%s': the baseline's answer is not finite, and "
+                        "the task's oracle is too dear for that size",
+                        workload->id);
+    }
+    return code;
+}
+
 /* The whole oracle's answer in double decides, where it can be had; else what the baseline's word
  * comes to. */
 static int hold_to_whole(struct hone_judge *judge, const struct hone_gpu_like *arms,
@@ -447,7 +475,7 @@ static int hold_to_whole(struct hone_judge *judge, const struct hone_gpu_like *a
         if (code == 0 && reference != NULL)
             code = hone_gpu_compare(judge, arms->slot, set, reference, compare, ret, err);
         else if (code == 0)
-            *ret = *said;
+            code = accuse(judge, arms, said, compare, ret, err);
     }
     return code;
 }
@@ -465,10 +493,8 @@ int hone_gpu_judge_like(struct hone_judge *judge, const struct hone_gpu_like *ar
         judge->task->is_oracle_torch ? hone_gpu_host_has_large(judge) : judge->gpu->is_host_oracle;
     if (hone_outcome_is_value(&said) && has_whole)
         return hold_to_whole(judge, arms, &said, compare, ret, err);
-    if (!hone_gpu_can_spot(judge, judge->gpu->frame.workload)) {
-        *ret = said;
-        return 0;
-    }
+    if (!hone_gpu_can_spot(judge, judge->gpu->frame.workload))
+        return accuse(judge, arms, &said, compare, ret, err);
     for (int64_t i = 0; i < arms->n * (int64_t)judge->task->n_outputs && code == 0; i++) {
         int64_t set = arms->first + i / (int64_t)judge->task->n_outputs;
         struct like like = {

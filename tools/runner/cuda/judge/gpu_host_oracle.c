@@ -3,8 +3,6 @@
  * file in which it finds inputs.
  *
  * Those of a PyTorch module are kept from job to job of the same task (arena/kept.h). */
-#include <string.h>
-
 #include "tools/runner/cuda/judge/gpu_judge.h"
 
 /* The file is as large as the task's largest size (and sparse); a module that has no device is asked
@@ -24,23 +22,6 @@ bool hone_gpu_host_has_large(const struct hone_judge *judge)
     const struct hone_python *python = judge->oracle.python;
     return judge->task->is_oracle_torch && python != NULL && hone_python_device(python) != NULL &&
            !judge->gpu->has_no_large;
-}
-
-static bool is_on_cores(const struct hone_judge *judge)
-{
-    HONE_AUTOFREE char *source = NULL;
-    return !judge->task->is_oracle_torch &&
-           hone_task_oracle_source(judge->task, &source, NULL) == 0 &&
-           strstr(source, HONE_ORACLE_ON_CORES) != NULL;
-}
-
-int64_t hone_gpu_host_cores(struct hone_judge *judge, int64_t n_items)
-{
-    if (!judge->task->is_oracle_naive_double)
-        return hone_min_i64(judge->machine.n_cores, hone_max_i64(n_items, 1));
-    if (judge->gpu->host_cores == 0)
-        judge->gpu->host_cores = is_on_cores(judge) ? judge->machine.n_cores : 1;
-    return judge->gpu->host_cores;
 }
 
 static int begin(struct hone_judge *judge, struct hone_err *err)

@@ -141,7 +141,6 @@ struct hone_gpu_job {
     double scalars[HONE_RUNNER_MAX_CASES][HONE_LIMIT_AXES];
     struct hone_gpu_oracle *oracle; /* borrowed; NULL: not built, or the host's is used */
     bool is_host_oracle;            /* the task's oracle does not run on a device */
-    int64_t host_cores;             /* hone_gpu_host_cores; 0: not asked yet */
     bool has_host_oracle;           /* built, inputs file made */
     bool has_no_large;              /* its module was asked for a large size once, in vain */
     struct hone_gpu_torch *torch;   /* gpu_yardstick.c; owned; NULL: not started */
@@ -158,8 +157,6 @@ struct hone_gpu_job {
 /* The task is a module that can be asked for more than HONE_LIMIT_TORCH_ON_HOST elements
  * (hone_python_device). After hone_cpu_build_oracle. */
 bool hone_gpu_host_has_large(const struct hone_judge *judge);
-/* Over how many cores an answer spreads. */
-int64_t hone_gpu_host_cores(struct hone_judge *judge, int64_t n_items);
 /* The host's oracle runs and has the inputs of a set. */
 int hone_gpu_host_ready(struct hone_judge *judge, const struct hone_workload *workload, int64_t set,
                         struct hone_err *err);
@@ -267,10 +264,11 @@ struct hone_gpu_like { /* two arms' outputs for the same content, n sets from fi
 /* Adds a comparison with another arm's outputs; ends with the first set that has a bad element. */
 int hone_gpu_compare_like(struct hone_judge *judge, const struct hone_gpu_like *like,
                           struct hone_compare *compare, struct hone_err *err);
-/* The same with a verdict: what is off is held to the oracle, where that can be asked for items, and
- * to the whole module of a torch task, where torch has a device, and to the host's oracle, where
- * HONE_GPU_APPEAL_NS pays for it. The baseline's own sums in float32 drift at large sizes: its word
- * alone accuses nobody there. */
+/* The same with a verdict. A content for which the baseline gives a NaN or an infinity where the
+ * version gives a number accuses nobody. Else what is off is held to the oracle, where that can be
+ * asked for items, and to the whole module of a torch task, where torch has a device, and to the
+ * host's oracle, where HONE_GPU_APPEAL_NS pays for it. The baseline's own sums in float32 drift at
+ * large sizes: its word alone accuses nobody there. */
 int hone_gpu_judge_like(struct hone_judge *judge, const struct hone_gpu_like *like,
                         struct hone_compare *compare, struct hone_outcome *ret,
                         struct hone_err *err);

@@ -554,7 +554,10 @@ static int by_host(const struct question *q, const char *id, int64_t budget_ns,
 {
     struct hone_judge *judge = q->judge;
     struct hone_gpu_session *session = judge->gpu->session;
-    int64_t n_cores = hone_gpu_host_cores(judge, q->n_items);
+    /* Threads in C take ten times a guess by operations: a CUDA file's cores only make up for it. */
+    int64_t n_cores = judge->task->is_oracle_naive_double
+                          ? 1
+                          : hone_min_i64(judge->machine.n_cores, hone_max_i64(q->n_items, 1));
     double cost = hone_host_pace_ns(&session->host_pace, judge->task->hash, q->work, n_cores);
     int64_t allowed = hone_judge_is_tier(judge, HONE_TIER_SCREEN) ? HOST_SCREEN_NS : HOST_NS;
     int64_t full_bytes = 2 * q->n_elements * (int64_t)sizeof(double);
