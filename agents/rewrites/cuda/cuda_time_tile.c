@@ -51,13 +51,16 @@ static const char helper_text[] =
     "}\n\n";
 
 static const char body_text[] =
-    "static_assert(@STEPS@ > 0 && @ROWS@ <= 32 && @fits@, \"no such tile\");\n"
-    "__shared__ @T@ @tile@[@LINES@ * @ROWS@ * @TILE_X@ + 2 * (@RY@ * @TILE_X@ + @RX@)];\n"
+    "constexpr int @points@ = @LINES@ * @ROWS@ * @TILE_X@ + 2 * (@RY@ * @TILE_X@ + @RX@);\n"
+    "static_assert(@STEPS@ > 0 && @ROWS@ <= 32 && @TILE_X@ * @LINES@ <= 1024 && @fits@ &&\n"
+    "@points@ * sizeof(@T@) <= 49152, \"no such tile\");\n"
+    "__shared__ @T@ @tile@[@points@];\n"
     "@places@"
     "@bounds@"
     "@T@ *const @at@ = @tile@ + @RY@ * @TILE_X@ + @RX@ + @row@ * @TILE_X@ + @column@;\n"
     "/* One step of a point. plain: conditions about the place are as at most points. */\n"
-    "const auto @point@ = [&](bool @plain@@axis_params@@value_params@, @T@ &@value@) {\n"
+    "const auto @point@ = [&](bool @plain@@axis_params@@near_params@@value_params@, @T@ &@value@) "
+    "{\n"
     "@step@\n"
     "};\n"
     "@askers@"
@@ -84,14 +87,14 @@ static const char body_text[] =
     "#pragma unroll\n"
     "for (int @r@ = 0; @r@ < @ROWS@; @r@++) {\n"
     "@axes@"
-    "@point@(true@axis_names@@values@, @other@[@r@]);\n"
+    "@point@(true@axis_names@@near_names@@values@, @other@[@r@]);\n"
     "}\n"
     "} else {\n"
     "#pragma unroll\n"
     "for (int @r@ = 0; @r@ < @ROWS@; @r@++) {\n"
     "@axes@"
     "if (@inside@ >> @r@ & 1)\n"
-    "@point@(false@axis_names@@values@, @other@[@r@]);\n"
+    "@point@(false@axis_names@@near_names@@values@, @other@[@r@]);\n"
     "}\n"
     "}\n"
     "#pragma unroll\n"
@@ -120,7 +123,7 @@ struct text { /* names that several pieces share */
     struct hone_pool *pool;
     const char *steps, *tile_x, *lines, *rows; /* tunables; lines "1" without y */
     const char *n_steps;                       /* of this launch */
-    const char *column, *row, *r, *at, *held, *plain, *value, *is_read, *is_inside, *asks;
+    const char *column, *row, *r, *at, *held, *plain, *value, *is_read, *is_inside, *asks, *near;
     const char *first[HONE_CUDA_MAX_AXES], *low[HONE_CUDA_MAX_AXES], *high[HONE_CUDA_MAX_AXES],
         *now[HONE_CUDA_MAX_AXES]; /* by axis */
 };
@@ -249,9 +252,15 @@ static const char *within_text(const struct text *x)
     return out;
 }
 
+static bool is_held(const struct hone_time_read *d)
+{
+    return d->x_var || d->y_var;
+}
+
+/* Does it never leave the bounds? */
 static bool is_centre(const struct hone_time_read *d)
 {
-    return d->dx == 0 && d->dy == 0;
+    return (d->dx == 0 && d->dy == 0) || is_held(d);
 }
 
 /* The first read of another point that asks for the same. */
@@ -279,7 +288,7 @@ static const char *askers_text(const struct text *x)
                 x->pool, "%sconst auto %s_%zu = [&](%s) {\n%sreturn %s%s%s;\n};\n", out, x->asks, i,
                 params, axes, within_text(x), strcmp(s->reads[i].path, "true") == 0 ? "" : " && ",
                 strcmp(s->reads[i].path, "true") == 0 ? "" : s->reads[i].path);
-    return hone_pool_printf(x->pool, "/* Does a point read others? */\n%s", out);
+    return *out ? hone_pool_printf(x->pool, "/* Does a point read others? */\n%s", out) : "";
 }
 
 /* " || asks_0(x_now + 1, y_now)" for each place that is read, as one of them may lie beyond the
@@ -323,7 +332,7 @@ static const char *right_text(const struct text *x)
 
 static bool is_same_place(const struct hone_time_read *a, const struct hone_time_read *b)
 {
-    return a->dx == b->dx && a->dy == b->dy;
+    return a->dx == b->dx && a->dy == b->dy && is_held(a) == is_held(b);
 }
 
 static size_t place_of(const struct hone_time_step *s, size_t read)
@@ -354,7 +363,7 @@ static const char *values_text(const struct text *x, bool is_declared)
     const char *out = "";
     for (size_t i = 0; i < s->n_reads; i++) {
         const struct hone_time_read *d = &s->reads[i];
-        if (place_of(s, i) != i)
+        if (place_of(s, i) != i || is_held(d))
             continue;
         if (is_declared)
             out = hone_pool_printf(x->pool, "%s, %s %s", out, s->type, value_name(x, i));
@@ -365,6 +374,47 @@ static const char *values_text(const struct text *x, bool is_declared)
                                    x->tile_x, d->dx < 0 ? '-' : '+', abs(d->dx));
     }
     return out;
+}
+
+/* ", const float *near" and ", &at[r * TILE_X]": where a read's place is known to the point alone. */
+static const char *near_text(const struct text *x, bool is_declared)
+{
+    for (size_t i = 0; i < x->s->n_reads; i++)
+        if (is_held(&x->s->reads[i]))
+            return is_declared
+                       ? hone_pool_printf(x->pool, ", const %s *%s", x->s->type, x->near)
+                       : hone_pool_printf(x->pool, ", &%s[%s * %s]", x->at, x->r, x->tile_x);
+    return "";
+}
+
+/* "(int)(xl - x)" */
+static const char *held_offset(const struct text *x, const struct hone_c_node *var,
+                               const struct hone_time_axis *a, int more, int by)
+{
+    if (!var)
+        return hone_pool_printf(x->pool, by < 0 ? "(%d)" : "%d", by);
+    return more == 0 ? hone_pool_printf(x->pool, "(int)(%s - %s)", var->name, a->var->name)
+                     : hone_pool_printf(x->pool, "((int)(%s - %s) %c %d)", var->name, a->var->name,
+                                        more < 0 ? '-' : '+', abs(more));
+}
+
+/* What stands in the step for an element that it reads. */
+static const char *read_text(const struct text *x, size_t i)
+{
+    const struct hone_time_read *d = &x->s->reads[i];
+    if (!is_held(d))
+        return value_name(x, i);
+    return hone_pool_printf(x->pool, "%s[%s * %s + %s]", x->near,
+                            held_offset(x, d->y_var, x->s->y, d->y_more, d->dy), x->tile_x,
+                            held_offset(x, d->x_var, x->s->x, d->x_more, d->dx));
+}
+
+static bool is_offset(const struct text *x, const struct hone_c_node *var)
+{
+    for (size_t i = 0; i < x->s->n_reads; i++)
+        if (x->s->reads[i].x_var == var || x->s->reads[i].y_var == var)
+            return true;
+    return false;
 }
 
 static const char *axis_list(const struct text *x, bool is_declared)
@@ -387,10 +437,12 @@ static bool is_gone(const struct hone_c_edits *e, const struct hone_c_node *n)
 }
 
 /* Locals that only the replaced elements used; true: there was one. */
-static bool drop_orphan(struct hone_c_edits *e, const struct hone_c_node *body)
+static bool drop_orphan(const struct text *x, struct hone_c_edits *e,
+                        const struct hone_c_node *body)
 {
     for (const struct hone_c_node *s = body; s; s = hone_c_walk(body, s)) {
-        if (s->kind != HONE_C_DECL_STMT || !s->first || s->first != s->last || is_gone(e, s))
+        if (s->kind != HONE_C_DECL_STMT || !s->first || s->first != s->last || is_gone(e, s) ||
+            is_offset(x, s->first))
             continue;
         bool had_use = false, is_used = false;
         for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
@@ -415,10 +467,10 @@ static const char *step_text(const struct text *x)
     for (size_t i = 0; i < s->n_axes; i++)
         hone_c_replace(&e, s->axes[i].stmt->begin, hone_c_stmt_end(e.tree, s->axes[i].stmt), "");
     for (size_t i = 0; i < s->n_reads; i++)
-        hone_c_replace(&e, s->reads[i].node->begin, s->reads[i].node->end, value_name(x, i));
+        hone_c_replace(&e, s->reads[i].node->begin, s->reads[i].node->end, read_text(x, i));
     for (size_t i = 0; i < s->n_stores; i++)
         hone_c_replace(&e, s->stores[i]->begin, s->stores[i]->end, x->value);
-    while (drop_orphan(&e, s->k->function->body))
+    while (drop_orphan(x, &e, s->k->function->body))
         ;
     for (size_t i = 0; i < s->n_conds; i++) {
         const struct hone_c_node *c = s->conds[i].expr;
@@ -503,6 +555,8 @@ static const char *make_body(const struct text *x)
         {"is_inside", x->is_inside},
         {"axis_params", axis_list(x, true)},
         {"axis_names", axis_list(x, false)},
+        {"near_params", near_text(x, true)},
+        {"near_names", near_text(x, false)},
         {"value_params", values_text(x, true)},
         {"values", values_text(x, false)},
         {"step", step_text(x)},
@@ -631,7 +685,7 @@ static void name_all(struct text *x)
                {&x->at, "at"},           {&x->held, "held"},
                {&x->plain, "plain"},     {&x->value, "value"},
                {&x->is_read, "is_read"}, {&x->is_inside, "is_inside"},
-               {&x->asks, "asks"}};
+               {&x->asks, "asks"},       {&x->near, "near"}};
     for (size_t i = 0; i < HONE_COUNTOF(all); i++)
         *all[i].name = hone_fresh_name(in, all[i].stem);
     for (size_t i = 0; i < x->s->n_axes; i++) {

@@ -37,6 +37,8 @@ struct hone_time_axis {
 struct hone_time_read {
     const struct hone_c_node *node;
     int dx, dy;
+    const struct hone_c_node *x_var, *y_var; /* locals for x + dx and y + dy, held to the bounds */
+    int x_more, y_more;                      /* and what the read adds to them */
     const char *path; /* what else about its own place a point asks before it reads; "true" */
 };
 struct hone_time_cond { /* about the place alone */

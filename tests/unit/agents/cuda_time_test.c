@@ -88,6 +88,37 @@ static float first_data[MAX_POINTS], u_data[MAX_POINTS], v_data[MAX_POINTS];
     STEP "    int i = y * W + x;\n    if (x < 2 || x >= W - 2 || y < 2 || y >= H - 2)\n"           \
          "        return;\n    to[i] = 0.5f * from[i] + 0.1f * (from[i - 2] + from[i + 2]) +\n"    \
          "            0.15f * (from[i - 2 * W] + from[i + 2 * W]);\n}\n"
+/* the nearest point inside in place of one outside; an array that no step changes */
+#define HELD                                                                                       \
+    "__global__ void step(const float *from, const float *more, float *to, int H, int W)\n{\n"     \
+    "    int x = blockIdx.x * blockDim.x + threadIdx.x;\n"                                         \
+    "    int y = blockIdx.y * blockDim.y + threadIdx.y;\n"                                         \
+    "    if (x >= W || y >= H)\n        return;\n"                                                 \
+    "    int l = max(x - 1, 0), e = x == W - 1 ? x : x + 1, n = y > 0 ? y - 1 : 0;\n"              \
+    "    int s = min(y + 2, H - 1);\n"                                                             \
+    "    to[y * W + x] = 0.2f * (from[y * W + l] + from[y * W + e] + from[n * W + x] +\n"          \
+    "            from[s * W + x] + from[n * W + e]) + 0.1f * more[y * W + x];\n}\n" LAUNCH(        \
+        "    for (int t = 0; t < T; t++) {\n        float *a = t % 2 ? V : U;\n        " START     \
+        "(a, U0, t % 2 ? U : V, H, W);\n    }\n")
+/* other spellings of a kernel */
+#define MACRO                                                                                      \
+    "#define AT(r, c) ((r) * W + (c))\n" STEP                                                      \
+    "    if (y > 0 && y < H - 1 && x > 0 && x < W - 1)\n        to[AT(y, x)] = 0.25f *\n"          \
+    "            (__ldg(&from[AT(y - 1, x)]) + from[AT(y + 1, x)] + from[AT(y, x - 1)] +\n"        \
+    "             from[AT(y, x + 1)]);\n}\n"
+#define FLAT                                                                                       \
+    "__global__ void step(const float *from, float *to, int H, int W)\n{\n"                        \
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i >= H * W)\n        return;\n"   \
+    "    int x = i % W, y = i / W;\n"                                                              \
+    "    if (x == 0 || x == W - 1 || y == 0 || y == H - 1)\n        to[i] = from[i];\n"            \
+    "    else\n        to[i] = " CROSS ";\n}\n"
+#define STRIDED                                                                                    \
+    "__global__ void step(const float *from, float *to, int H, int W)\n{\n    int n = H * W;\n"    \
+    "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * "             \
+    "blockDim.x)\n"                                                                                \
+    "        if (i > 0 && i < n - 1)\n            to[i] = 0.5f * from[i] + 0.25f * (from[i - 1] "  \
+    "+\n"                                                                                          \
+    "                    from[i + 1]);\n        else\n            to[i] = from[i];\n}\n"
 /* one axis, H rows of W as one */
 #define LINE                                                                                       \
     "__global__ void step(const float *from, float *to, int H, int W)\n{\n"                        \
@@ -117,6 +148,10 @@ static const struct time_case {
     {"nine points", NINE TO_U},
     {"wide", WIDE SWAPPED},
     {"line", LINE LINE_LAUNCH},
+    {"held", HELD},
+    {"macro", MACRO SWAPPED},
+    {"flat", FLAT LINE_LAUNCH},
+    {"strided", STRIDED LINE_LAUNCH},
 };
 
 static const char *const tunables[] = {"", "STEPS=3 TILE_X=32 LINES=4 ROWS=4",
@@ -221,6 +256,14 @@ START_TEST(what_is_no_chain_of_steps_is_refused)
         {REFUSED(INSIDE, "to[i] = from[i / 2];", LOOP("")), "no fixed distance"},
         {REFUSED(INSIDE, STORE, LOOP("other<<<1, 32, 0, stream>>>(b, W); ")),
          "something else happens in the loop"},
+        {REFUSED("x < W", "int l = x == 0 ? W - 1 : x - 1; to[i] = from[y * W + l];", LOOP("")),
+         "no fixed distance"},
+        {REFUSED(INSIDE, "to[i] = from[i - 1] + *(from + i + 1);", LOOP("")), NULL},
+        {REFUSED(INSIDE, "to[i] = from[i - 1] + (from > to);", LOOP("")),
+         "in a way that could not be read"},
+        {REFUSED(INSIDE, "to[i] = from[i - 1] + from[0];", LOOP("")), "no fixed distance"},
+        {REFUSED(INSIDE, "to[i] = from[i - 1] + __ldg(from + i);", LOOP("")),
+         "hands an array to a function"},
         {REFUSED(INSIDE, STORE,
                  LOOP("cudaMemcpyAsync(a, b, (size_t)H * W * 4, cudaMemcpyDeviceToDevice, "
                       "stream); ")),
