@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* new: --shape U0[H,W] --shape U[H,W] --size H=4096,W=4096,T=20 */
+/* new: --shape U0[H,W] --shape U[H,W] --size H=4096,W=4096,T=20 --constraint 'T <= 32' */
 __global__ void jacobi2d_step(const float *from, float *to, int H, int W)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x;
