@@ -138,7 +138,10 @@ const struct hone_card hone_strategy_guide[] = {
     CUDA("G41", "clusters of blocks share shared memory, compute capability 9.0",
          "cluster size must divide the grid; sync before exit"),
     CUDA("G42", "warp-level sync where a block barrier is not needed", "races"),
-    CUDA("G43", "march along one axis with a queue of planes in registers", "halo; last planes"),
+    CUDA("G43",
+         "march along one axis with a queue of planes in registers; or make several time steps of "
+         "a tile with its halo in one launch",
+         "halo; last planes; which buffer holds the result"),
     CUDA("G44", "polynomial instead of the special function unit", "range and error"),
     CUDA("G45", "programmatic stream serialisation attribute, griddepcontrol",
          "wait before the first dependent read"),

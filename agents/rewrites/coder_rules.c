@@ -46,6 +46,7 @@ REWRITE(cuda_row_lanes);
 REWRITE(cuda_row_stage);
 REWRITE(cuda_window_tile);
 REWRITE(cuda_gather_tile);
+REWRITE(cuda_time_tile);
 
 const struct hone_rewrite *const hone_rewrites[] = {
     &hone_rewrite_cuda_gather_tile,    &hone_rewrite_cuda_shared_tile,
@@ -68,7 +69,7 @@ const struct hone_rewrite *const hone_rewrites[] = {
     &hone_rewrite_vector_math,         &hone_rewrite_reorder_nests,
     &hone_rewrite_share_nests,         &hone_rewrite_block_nests,
     &hone_rewrite_outer_strip,         &hone_rewrite_outer_lanes,
-    &hone_rewrite_skewed_lanes,
+    &hone_rewrite_skewed_lanes,        &hone_rewrite_cuda_time_tile,
 };
 const size_t hone_n_rewrites = HONE_COUNTOF(hone_rewrites);
 

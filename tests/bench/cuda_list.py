@@ -111,6 +111,21 @@ def stencil3d(X=256, Y=256, Z=256):
     return [x, y, X, Y, Z], f, y
 
 
+def jacobi2d_steps(H=4096, W=4096, T=20):
+    x, y = r(H, W), e(H, W)
+
+    def f():
+        u = x
+        for _ in range(T):
+            v = u.clone()
+            v[1:-1, 1:-1] = 0.2 * (u[1:-1, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] + u[:-2, 1:-1]
+                                   + u[2:, 1:-1])
+            u = v
+        return u
+
+    return [x, y, H, W, T], f, y
+
+
 def embedding_bag(bags=8192, dim=128, vocab=200000, nnz=262144):
     t, i = r(vocab, dim), torch.randint(vocab, (nnz,), dtype=torch.int32, device=dev)
     o = torch.sort(torch.randint(nnz + 1, (bags + 1,), dtype=torch.int32, device=dev))[0]
@@ -143,6 +158,7 @@ LIST = {
     "cross_entropy": [(cross_entropy, "2048x32000", True)],
     "add_layernorm": [(add_layernorm, "8192x2048", True)],
     "stencil3d": [(stencil3d, "256", True)],
+    "jacobi2d_steps": [(jacobi2d_steps, "4096x4096x20", True)],
     "embedding_bag": [(embedding_bag, "8192x128", False)],
     "transpose_bf16": [(transpose_bf16, "32x1024x1024", True)],
     "silu_mul": [(silu_mul, "4096x5504", True)],
