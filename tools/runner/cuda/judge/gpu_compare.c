@@ -427,6 +427,17 @@ static int judge_suspects(struct like *like, const struct hone_outcome *said,
     return code;
 }
 
+/* Content for which the baseline's own sums overflow, and the version's may: accuses nobody. */
+static void leave_out(struct hone_judge *judge, struct hone_compare *compare,
+                      struct hone_outcome *ret)
+{
+    const struct hone_workload *workload = judge->gpu->frame.workload;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
+    hone_compare_init(compare, judge->task, workload);
+    hone_judge_warn(judge, "a content was left out for '%s': the task's own baseline overflows",
+                    workload->id);
+}
+
 /* What the baseline's word alone comes to. Where its own sums overflow and the version's do not, it
  * accuses nobody: of exp(s * scale - top) a fused multiply-add keeps what the rounding of top lost,
  * and every row of an attention whose scores are huge was a NaN. */
@@ -434,24 +445,34 @@ static int accuse(struct hone_judge *judge, const struct hone_gpu_like *arms,
                   const struct hone_outcome *said, struct hone_compare *compare,
                   struct hone_outcome *ret, struct hone_err *err)
 {
-    const struct hone_workload *workload = judge->gpu->frame.workload;
     struct hone_gpu_like turned = *arms;
     struct hone_compare other;
     struct hone_outcome theirs = HONE_OUTCOME_INIT;
     turned.slot = arms->baseline;
     turned.baseline = arms->slot;
-    hone_compare_init(&other, judge->task, workload);
+    hone_compare_init(&other, judge->task, judge->gpu->frame.workload);
     int code = hone_gpu_compare_like(judge, &turned, &other, err);
     hone_compare_end(&other, &theirs);
-    if (code == 0 && theirs.reason != HONE_REASON_NONFINITE) {
+    if (code == 0 && theirs.reason != HONE_REASON_NONFINITE)
         *ret = *said;
-    } else if (code == 0) {
-        hone_compare_init(compare, judge->task, workload);
-        hone_judge_warn(judge,
-                        "a content was left out for '%s': the baseline's answer is not finite, and "
-                        "the task's oracle is too dear for that size",
-                        workload->id);
-    }
+    else if (code == 0)
+        leave_out(judge, compare, ret);
+    return code;
+}
+
+/* A baseline that is off by its rounding alone excuses nothing. */
+static int hold_to(struct hone_judge *judge, const struct hone_gpu_like *arms, int64_t set,
+                   const struct hone_gpu_reference *reference, struct hone_compare *compare,
+                   struct hone_outcome *ret, struct hone_err *err)
+{
+    struct hone_compare other;
+    struct hone_outcome theirs = HONE_OUTCOME_INIT;
+    int code = hone_gpu_compare(judge, arms->slot, set, reference, compare, ret, err);
+    if (code < 0 || !hone_outcome_is_value(ret))
+        return code;
+    code = hone_gpu_compare(judge, arms->baseline, set, reference, &other, &theirs, err);
+    if (code == 0 && theirs.reason == HONE_REASON_NONFINITE)
+        leave_out(judge, compare, ret);
     return code;
 }
 
@@ -473,7 +494,7 @@ static int hold_to_whole(struct hone_judge *judge, const struct hone_gpu_like *a
             judge, set, arms->counter != 0 ? arms->dist : HONE_DIST_OUTLIER, counter,
             judge->task->is_oracle_torch ? HONE_GPU_ANY_NS : HONE_GPU_APPEAL_NS, &reference, err);
         if (code == 0 && reference != NULL)
-            code = hone_gpu_compare(judge, arms->slot, set, reference, compare, ret, err);
+            code = hold_to(judge, arms, set, reference, compare, ret, err);
         else if (code == 0)
             code = accuse(judge, arms, said, compare, ret, err);
     }
