@@ -7,8 +7,8 @@
  * one is multiplied. Weights go from the registers of the first product straight into the second
  * one: the sums of mma.m16n8k16 lie where its left factor is wanted (PTX ISA, "Matrix Fragments for
  * mma.m16n8k16 with floating point type"; ldmatrix: "Warp-level matrix load instruction"). A weight
- * is a sum of TERMS numbers of the 16-bit type: with two it is as good as a float beside the values,
- * with one it is rounded, which is faster and more than a strict tolerance allows.
+ * is a sum of TERMS numbers of the 16-bit type: three of bfloat16 have all bits of a float; fewer are
+ * faster, and more than a strict tolerance allows where values cancel.
  *
  * Tiles that no row of a warp has keys in are skipped, and only tiles at a row's end are masked.
  * Where rows have as many keys as their place says, the longest blocks are first.
@@ -139,12 +139,14 @@ static const char helper_text[] =
     "}\n";
 
 static const char rest_text[] =
-    "\n/* What a pair of rounded numbers leaves of them. */\n"
-    "__device__ inline unsigned rest_@b@(float low, float high, unsigned both)\n"
+    "\n/* What a pair of rounded numbers leaves of them, and that rounded. */\n"
+    "__device__ inline unsigned rest_@b@(float (&of)[2], unsigned both)\n"
     "{\n"
     "    @T@ parts[2];\n"
     "    memcpy(parts, &both, 4);\n"
-    "    return pair_@b@(low - (float)parts[0], high - (float)parts[1]);\n"
+    "    of[0] -= (float)parts[0];\n"
+    "    of[1] -= (float)parts[1];\n"
+    "    return pair_@b@(of[0], of[1]);\n"
     "}\n";
 
 static const char warpgroup_text[] =
@@ -425,10 +427,12 @@ static const char warps_rest_text[] =
     "for (int @r@ = 0; @r@ < @ROWS@; @r@++)\n"
     "#pragma unroll\n"
     "for (int @e@ = 0; @e@ < 4; @e@++) {\n"
-    "const float *const @u@ = &@scores@[@r@][@line@ + @e@ / 2][@e@ % 2 * 2];\n"
+    "float @u@[2] = {@scores@[@r@][@line@ + @e@ / 2][@e@ % 2 * 2], "
+    "@scores@[@r@][@line@ + @e@ / 2][@e@ % 2 * 2 + 1]};\n"
     "@left@[0][@r@][@e@] = pair_@b@(@u@[0], @u@[1]);\n"
-    "if (@TERMS@ > 1)\n"
-    "@left@[@TERMS@ - 1][@r@][@e@] = rest_@b@(@u@[0], @u@[1], @left@[0][@r@][@e@]);\n"
+    "#pragma unroll\n"
+    "for (int @d@ = 1; @d@ < @TERMS@; @d@++)\n"
+    "@left@[@d@][@r@][@e@] = rest_@b@(@u@, @left@[@d@ - 1][@r@][@e@]);\n"
     "}\n"
     "#pragma unroll\n"
     "for (int @c@ = 0; @c@ < @HEAD@ / 8; @c@ += 2) {\n"
@@ -496,12 +500,11 @@ static const char groups_rest_text[] =
     "auto @pack@ = [&]() {\n"
     "#pragma unroll\n"
     "for (int @e@ = 0; @e@ < @KEYS@ / 4; @e@++) {\n"
-    "const float *const @u@ = &@scores@[0][@e@ / 2][@e@ % 2 * 2];\n"
+    "float @u@[2] = {@scores@[0][@e@ / 2][@e@ % 2 * 2], @scores@[0][@e@ / 2][@e@ % 2 * 2 + 1]};\n"
     "@weights@[0][@e@ / 4][@e@ % 4] = pair_@b@(@u@[0], @u@[1]);\n"
-    "if (@TERMS@ > 1)\n"
-    "@weights@[@TERMS@ - 1][@e@ / 4][@e@ % 4] = rest_@b@(@u@[0], @u@[1], @weights@[0][@e@ / 4][@e@ "
-    "% "
-    "4]);\n"
+    "#pragma unroll\n"
+    "for (int @d@ = 1; @d@ < @TERMS@; @d@++)\n"
+    "@weights@[@d@][@e@ / 4][@e@ % 4] = rest_@b@(@u@, @weights@[@d@ - 1][@e@ / 4][@e@ % 4]);\n"
     "}\n"
     "};\n"
     "for (int @u@ = threadIdx.x; @u@ < @BLOCK_ROWS@ * @HEAD@ / 8; @u@ += 256) {\n"
@@ -729,7 +732,7 @@ static const char *helpers(const struct hone_coder_input *in, const struct hone_
 static const char *name_sizes(const struct hone_coder_input *in, bool is_wide, struct sizes *ret)
 {
     *ret = (struct sizes){"1", "8", "128", NULL};
-    const char *pragmas = hone_cuda_tunable(in, "TERMS", "2, 1", &ret->terms);
+    const char *pragmas = hone_cuda_tunable(in, "TERMS", "3, 2, 1", &ret->terms);
     if (is_wide)
         return pragmas;
     pragmas = hone_pool_printf(in->pool, "%s%s", pragmas,

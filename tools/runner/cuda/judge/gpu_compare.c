@@ -427,14 +427,14 @@ static int judge_suspects(struct like *like, const struct hone_outcome *said,
     return code;
 }
 
-/* Content for which the baseline's own sums overflow, and the version's may: accuses nobody. */
+/* Such content accuses nobody. */
 static void leave_out(struct hone_judge *judge, struct hone_compare *compare,
                       struct hone_outcome *ret)
 {
     const struct hone_workload *workload = judge->gpu->frame.workload;
     *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     hone_compare_init(compare, judge->task, workload);
-    hone_judge_warn(judge, "a content was left out for '%s': the task's own baseline overflows",
+    hone_judge_warn(judge, "a content was left out for '%s': the task's own baseline fails it too",
                     workload->id);
 }
 
@@ -460,7 +460,7 @@ static int accuse(struct hone_judge *judge, const struct hone_gpu_like *arms,
     return code;
 }
 
-/* A baseline that is off by its rounding alone excuses nothing. */
+/* With plain content a baseline that is off by its rounding alone excuses nothing. */
 static int hold_to(struct hone_judge *judge, const struct hone_gpu_like *arms, int64_t set,
                    const struct hone_gpu_reference *reference, struct hone_compare *compare,
                    struct hone_outcome *ret, struct hone_err *err)
@@ -471,7 +471,9 @@ static int hold_to(struct hone_judge *judge, const struct hone_gpu_like *arms, i
     if (code < 0 || !hone_outcome_is_value(ret))
         return code;
     code = hone_gpu_compare(judge, arms->baseline, set, reference, &other, &theirs, err);
-    if (code == 0 && theirs.reason == HONE_REASON_NONFINITE)
+    bool is_excused = theirs.reason == HONE_REASON_NONFINITE ||
+                      (!hone_outcome_is_good(&theirs) && !hone_compare_is_plain(arms->dist));
+    if (code == 0 && is_excused)
         leave_out(judge, compare, ret);
     return code;
 }

@@ -257,7 +257,8 @@ int hone_gpu_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t s
 struct hone_gpu_like { /* two arms' outputs for the same content, n sets from first on */
     struct hone_slot *slot, *baseline;
     int64_t first, n;
-    /* The content of the one set, if others will ask for its reference too; counter 0: none will. */
+    /* The content of the one set; counter: its number, if others will ask for its reference too, 0:
+     * none will. Plain content (normal) excuses less: zero where it is not known. */
     enum hone_distribution dist;
     uint64_t counter;
 };

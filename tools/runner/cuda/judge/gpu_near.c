@@ -173,10 +173,13 @@ static int compare_set(struct near *near, int64_t set, struct hone_outcome *ret,
     if (code == 0 && !hone_outcome_is_good(&theirs))
         *ret = (struct hone_outcome)HONE_OUTCOME_INIT; /* such content accuses nobody */
     else if (code == 0 && is_open)
-        code = hone_gpu_judge_like(
-            judge,
-            &(struct hone_gpu_like){.slot = near->slot, .baseline = baseline, .first = set, .n = 1},
-            &near->compare, ret, err);
+        code = hone_gpu_judge_like(judge,
+                                   &(struct hone_gpu_like){.slot = near->slot,
+                                                           .baseline = baseline,
+                                                           .first = set,
+                                                           .n = 1,
+                                                           .dist = near->dists[set / 2]},
+                                   &near->compare, ret, err);
     return code;
 }
 
