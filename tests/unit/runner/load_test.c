@@ -188,16 +188,21 @@ START_TEST(test_quiet_is_faster)
 }
 END_TEST
 
-/* Six pairs are a word, five are a clear interval without one: the reason says so. */
+/* Six pairs are a word, five are a clear interval without one: the reason says so. Far above what
+ * noise does three are enough. */
 START_TEST(test_few_rounds_are_named)
 {
     const struct {
         int n_pairs;
         enum hone_reason reason;
-    } rows[] = {{6, HONE_REASON_FASTER}, {5, HONE_REASON_FEW_ROUNDS}, {3, HONE_REASON_FEW_ROUNDS}};
+        double ratio;
+    } rows[] = {{6, HONE_REASON_FASTER, 5},     {5, HONE_REASON_FEW_ROUNDS, 5},
+                {3, HONE_REASON_FEW_ROUNDS, 5}, {5, HONE_REASON_FEW_ROUNDS, 10},
+                {5, HONE_REASON_FASTER, 20},    {3, HONE_REASON_FASTER, 20},
+                {2, HONE_REASON_FEW_ROUNDS, 20}};
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         struct scene s;
-        conclude(&s, one_and_two, 5, (const double[4]){0, 0, 0, 0});
+        conclude(&s, one_and_two, rows[i].ratio, (const double[4]){0, 0, 0, 0});
         s.ratios[2].n_pairs = rows[i].n_pairs;
         hone_judge_conclude_timing(&s.judge);
         ck_assert_int_eq(s.judge.timed_end.reason, rows[i].reason);

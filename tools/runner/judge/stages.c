@@ -21,7 +21,9 @@
 #define MAX_LOG           20.0
 #define AGAIN_SHARE       0.05 /* of the logarithm of a confirmed ratio: from one run to the next */
 #define PART_OF_ROUNDS    3 / 4
-#define LEAST_PAIRS       6   /* for a word; fewer are over before chance is */
+#define LEAST_PAIRS       6 /* for a word; fewer are over before chance is... */
+#define CLEAR_PAIRS       3 /* ...but for an interval that lies far above what noise does: */
+#define CLEAR_LOW         10.0
 #define UNLIKE_BASELINES  3.0 /* between the shares of the bound that a baseline reaches */
 #define SCREEN_WORKLOADS  2
 #define EDGE_DISTS        6
@@ -441,6 +443,12 @@ static enum hone_reason few_rounds(const struct hone_judge *judge)
     return why == HONE_REASON_NOISY ? HONE_REASON_FEW_ROUNDS : why;
 }
 
+/* A baseline of a second a call has time for few pairs: 634x [451, 891] was inconclusive with five. */
+static bool is_clear(const struct hone_ratio *ratio)
+{
+    return ratio->n_pairs >= CLEAR_PAIRS && ratio->low >= CLEAR_LOW;
+}
+
 static enum hone_reason reason_of(const struct hone_judge *judge, const struct hone_ratio *ratio,
                                   const struct hone_ratio *worst)
 {
@@ -454,7 +462,7 @@ static enum hone_reason reason_of(const struct hone_judge *judge, const struct h
     for (size_t i = 0; i < HONE_COUNTOF(words); i++) {
         if (strcmp(words[i].word, ratio->word) != 0)
             continue;
-        if (ratio->n_pairs < LEAST_PAIRS)
+        if (ratio->n_pairs < LEAST_PAIRS && !is_clear(ratio))
             return few_rounds(judge);
         if (words[i].reason != HONE_REASON_FASTER || worst->ratio >= REGRESSION)
             return words[i].reason;
