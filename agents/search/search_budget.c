@@ -297,7 +297,7 @@ static bool is_disk_spent(struct hone_search *s)
 
 /* A screen times the baseline beside the version. Where the baseline alone was timed, as both, a
  * version that is fast takes far less, and what takes longer is stopped at the wall. */
-static int64_t one_screen_ms(const struct hone_search *s)
+int64_t hone_search_one_screen_ms(const struct hone_search *s)
 {
     return s->state.tree.n_nodes == 1 ? (int64_t)(FIRST_SHARE * (double)s->pace.screen_ms)
                                       : s->pace.screen_ms;
@@ -306,7 +306,7 @@ static int64_t one_screen_ms(const struct hone_search *s)
 enum hone_stop_reason hone_search_over(struct hone_search *s, const struct hone_planned *p)
 {
     enum hone_budget_kind kind;
-    int64_t wall_ms = p->wall_ms > 0 ? p->wall_ms : p->n * one_screen_ms(s);
+    int64_t wall_ms = p->wall_ms > 0 ? p->wall_ms : p->n * hone_search_one_screen_ms(s);
     if (!hone_budget_fits(&s->budgets, HONE_BUDGET_EVALUATIONS, (double)p->n + 1))
         kind = HONE_BUDGET_EVALUATIONS;
     else if (hone_search_room_ms(s) < hone_max_i64(1, wall_ms))

@@ -156,6 +156,8 @@ int64_t hone_search_elapsed_ms(const struct hone_search *s);
 int64_t hone_search_left_ms(const struct hone_search *s);
 /* The same, without what is kept back for the confirmation. */
 int64_t hone_search_room_ms(const struct hone_search *s);
+/* What a screen is expected to take. */
+int64_t hone_search_one_screen_ms(const struct hone_search *s);
 /* A confirmation that the wall cap stopped after so long. */
 void hone_search_tell_cut(struct hone_search *s, int64_t ms);
 /* Nothing was confirmed: says why, where it was for want of time. */

@@ -90,5 +90,5 @@ int64_t hone_search_ask_deadline_ns(const struct hone_search *s)
     int64_t room = hone_search_room_ms(s);
     if (room == INT64_MAX)
         return HONE_NO_DEADLINE;
-    return hone_deadline_in_ms(hone_max_i64(0, room - s->pace.screen_ms));
+    return hone_deadline_in_ms(hone_max_i64(0, room - hone_search_one_screen_ms(s)));
 }

@@ -177,6 +177,10 @@ new long_sum.cu --size n=500000 --flops '2600*n' --out y --role x=positive --no-
 ! head -n 2 "$WS/tasks/long_sum/oracle.c" | grep -q 'define HONE_ON_CORES_' &&
     head -n 2 "$WS/tasks/saxpy/oracle.c" | grep -q 'define HONE_ON_CORES_'
 ok $? "blocks of a reference run on all cores, but not where they have atomics"
+sed 's/atomicExch(y, sum)/PUT(y, sum)/; s/^__global__/#define PUT(p, v) atomicExch(p, v)\n&/; s/long_sum/put_sum/g' "$FILES/long_sum.cu" >"$ROOT/put_sum.cu"
+"$HONE" task new "$ROOT/put_sum.cu" --size n=5000 --out y --no-lint --workspace "$WS" >"$ROOT/out" 2>&1
+! head -n 2 "$WS/tasks/put_sum/oracle.c" | grep -q 'define HONE_ON_CORES_'
+ok $? "nor where a macro has them" "$(cat "$ROOT/out")"
 for start in 0 0.0; do
     sed "s/float sum = 0.0f/double sum = $start/" "$WS/tasks/long_sum/kernels/naive.cu" >"$ROOT/sum.cu"
     "$HONE" call kernel_verify "{\"task\":\"long_sum\",\"source\":$(json_text "$ROOT/sum.cu")}" --workspace "$WS" >"$ROOT/out" 2>&1

@@ -74,13 +74,13 @@ static int read_file(struct hone_cu_view *v, struct hone_cuda_in *in)
                                  left_out ? left_out : why.message);
 }
 
-static bool is_in_turn(const struct hone_cu_view *v)
+/* In macros, too: the whole text is looked at. */
+static bool is_in_turn(const char *source)
 {
-    static const char *const fronts[] = {"atomic", "__threadfence", "volatile"};
-    for (size_t i = 0; i < v->t.n; i++)
-        for (size_t k = 0; k < HONE_COUNTOF(fronts); k++)
-            if (strncmp(hone_cu_word(v, i), fronts[k], strlen(fronts[k])) == 0)
-                return true;
+    static const char *const parts[] = {"atomic", "__threadfence", "volatile"};
+    for (size_t k = 0; k < HONE_COUNTOF(parts); k++)
+        if (strstr(source, parts[k]) != NULL)
+            return true;
     return false;
 }
 
@@ -114,7 +114,7 @@ int hone_cuda_in_read(const struct hone_cuda_in_options *options, struct hone_po
     in.is_static = v->d[v->launcher].is_static;
     for (size_t i = 0; i < v->t.n; i++)
         in.has_barriers = in.has_barriers || hone_cu_is_listed(v, i, barriers);
-    in.is_in_turn = is_in_turn(v);
+    in.is_in_turn = is_in_turn(v->t.source);
     hone_cu_put_all(v, &in);
     in.c = hone_pool_strdup(pool, buf.data ? buf.data : "");
     hone_buf_drop(&buf, buf.len);

@@ -194,21 +194,30 @@ static const struct hone_cuda_launch *launch_of(const struct run *r, const struc
     return NULL;
 }
 
+static bool is_idle(const struct hone_c_node *call)
+{
+    return strcmp(call->name, "cudaGetLastError") == 0 ||
+           strcmp(call->name, "cudaPeekAtLastError") == 0;
+}
+
 static void call(struct run *r, const struct hone_c_node *s)
 {
-    static const char *const idle[] = {"cudaGetLastError", "cudaPeekAtLastError"};
     const struct hone_cuda_launch *l = launch_of(r, s);
     if (l) {
         r->made = (struct pair){eval(r, l->args[r->s->from], 0), eval(r, l->args[r->s->to], 0)};
         r->n_made++;
         if (r->made.from.kind != POINTER || r->made.to.kind != POINTER)
             r->why = "which buffers a step is given could not be followed";
+        for (size_t i = 0; i < l->n_args; i++) {
+            struct value other = eval(r, l->args[i], 0);
+            if (i != r->s->from && i != r->s->to && other.kind == POINTER &&
+                (is_same(other, r->made.from) || is_same(other, r->made.to)))
+                r->why = "a step is given a buffer twice";
+        }
         return;
     }
-    for (size_t i = 0; i < HONE_COUNTOF(idle); i++)
-        if (strcmp(s->name, idle[i]) == 0)
-            return;
-    r->why = "something else happens in the loop beside one launch of the step";
+    if (!is_idle(s))
+        r->why = "something else happens in the loop beside one launch of the step";
 }
 
 static void step_by(struct run *r, const struct hone_c_node *s)
@@ -324,6 +333,18 @@ static bool is_end_same(struct run *a, struct run *b)
     return true;
 }
 
+/* Is a buffer used behind the loop by another name? */
+static bool has_alias(const struct run *r, struct value v)
+{
+    struct run at_end = *r;
+    for (const struct hone_c_node *n = r->launcher; n; n = hone_c_walk(r->launcher, n)) {
+        bool is_use = n->kind == HONE_C_SUBSCRIPT || (n->kind == HONE_C_REF && n->decl != v.decl);
+        if (is_use && n->begin > r->loop->node->end && is_same(eval(&at_end, n, 0), v))
+            return true;
+    }
+    return false;
+}
+
 /* Memory that the launcher allocates and frees, and nothing but the loop uses? */
 static bool is_scratch(const struct run *r, struct value v)
 {
@@ -343,7 +364,7 @@ static bool is_scratch(const struct run *r, struct value v)
                  n->begin > r->loop->node->end)
             return false;
     }
-    return is_made;
+    return is_made && !has_alias(r, v);
 }
 
 static const char *compare(const struct hone_time_step *s, const struct hone_c_loop *loop,
@@ -393,6 +414,34 @@ static const char *check_arguments(const struct hone_time_step *s, const struct 
     return NULL;
 }
 
+/* Is the number of a step asked for its parity alone, or whether it is the first? Other conditions may
+ * come true behind the steps that are carried out here. */
+static bool is_of_parity(struct run *r, const struct hone_c_node *n)
+{
+    static const char *const refused[] = {"<", ">", "<=", ">=", "/", "<<", ">>", "^", "*"};
+    for (size_t i = 0; i < HONE_COUNTOF(refused); i++)
+        if (strcmp(n->op, refused[i]) == 0)
+            return false;
+    const struct value right = eval(r, n->last, 0);
+    const int64_t most = strcmp(n->op, "%") == 0 ? 2 : 1;
+    bool has_limit = strcmp(n->op, "%") == 0 || strcmp(n->op, "&") == 0 ||
+                     strcmp(n->op, "==") == 0 || strcmp(n->op, "!=") == 0;
+    return !has_limit || right.kind != NUMBER || right.n <= most;
+}
+
+static const char *check_body(const struct hone_time_step *s, const struct hone_c_loop *loop)
+{
+    struct run r = {.s = s, .loop = loop, .launcher = s->k->launches[0].launcher};
+    const struct hone_c_node *body = loop->node->body;
+    for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
+        if (n->kind == HONE_C_CALL && hone_c_is_stmt(n) && !launch_of(&r, n) && !is_idle(n))
+            return "something else happens in the loop beside one launch of the step";
+        if (n->kind == HONE_C_BINARY && hone_c_uses(n, loop->var) && !is_of_parity(&r, n))
+            return "the loop asks for more than the parity of a step's number";
+    }
+    return NULL;
+}
+
 const char *hone_time_read_loop(const struct hone_time_step *s, struct hone_time_loop *ret)
 {
     const struct hone_cuda_kernel *k = s->k;
@@ -420,5 +469,5 @@ const char *hone_time_read_loop(const struct hone_time_step *s, struct hone_time
         for (int most = 3; most <= 7 && !why; most += 2)
             why = compare(s, loop, n, most, ret);
     ret->loop = loop;
-    return why;
+    return why ? why : check_body(s, loop);
 }

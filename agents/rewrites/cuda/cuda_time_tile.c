@@ -587,7 +587,8 @@ static const char *count_text(const struct text *x, const struct hone_cuda_launc
         const char *text = hone_cuda_at_launch(x->s->k, l, a->high[b].expr);
         int64_t more = a->high[b].past - a->start;
         if (text)
-            return hone_pool_printf(x->pool, more == 0 ? "%s" : "%s + %lld", text, (long long)more);
+            return hone_pool_printf(x->pool, more == 0 ? "%s" : "(%s) + %lld", text,
+                                    (long long)more);
     }
     return NULL;
 }

@@ -292,6 +292,21 @@ START_TEST(what_is_no_chain_of_steps_is_refused)
                  "for (int t = 0; t < T; t++) { " START
                  "(a, b, H, W, 1.0f); if (t < 4) { float *c = a; a = b; b = c; } }\n"),
          "does not read what the step before it wrote"},
+        {REFUSED(INSIDE, STORE,
+                 "for (int t = 0; t < T; t++) { " START
+                 "(a, b, H, W, 1.0f); if (t % 16 == 15) cudaMemsetAsync(b, 0, 4, stream); " SWAP),
+         "more than the parity"},
+        {REFUSED(INSIDE, STORE,
+                 "for (int t = 0; t < T; t++) { if (t != 12) " START "(a, b, H, W, 1.0f); " SWAP),
+         "more than the parity"},
+        {"__global__ void step(const float *from, const float *more, float *to, int H, int W)\n"
+         "{\n    int x = blockIdx.x * blockDim.x + threadIdx.x;\n    int y = blockIdx.y * "
+         "blockDim.y + threadIdx.y, i = y * W + x;\n    if (x > 0 && x < W - 1 && y > 0 && y < H - "
+         "1)\n        to[i] = from[i - 1] + more[i];\n}\n" LAUNCH(
+             "float *a = U, *b = V; const float *same = U;\n    for (int t = 0; t < T; t++) {\n"
+             "        " START "(a, same, b, H, W);\n        float *c = a;\n        a = b;\n"
+             "        b = c;\n    }\n"),
+         "a buffer twice"},
     };
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();

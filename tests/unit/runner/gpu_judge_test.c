@@ -361,12 +361,20 @@ START_TEST(comparison_is_the_hosts)
         hone_compare_init(&device, &b.task, &b.judge.cases[0]);
         ck_assert_int_eq(hone_gpu_judge_like(&b.judge, &like_of, &device, &end, &err), 0);
         ck_assert(!hone_outcome_is_good(&end));
-        const struct hone_gpu_like turned = {
-            .slot = b.other, .baseline = b.slot, .n = 2}; /* the other arm is off */
-        end = (struct hone_outcome)HONE_OUTCOME_INIT;
-        hone_compare_init(&device, &b.task, &b.judge.cases[0]);
-        ck_assert_int_eq(hone_gpu_judge_like(&b.judge, &turned, &device, &end, &err), 0);
-        ck_assert_int_eq(hone_outcome_is_good(&end), !isfinite(cases[k].value));
+        /* Where the other arm overflows, content that is not plain says nothing, unless more is off. */
+        for (int more = 0; more < 2; more++)
+            for (int plain = 0; plain < 2; plain++) {
+                struct hone_gpu_like turned = {.slot = b.other, .baseline = b.slot, .n = 1};
+                turned.first = 1;
+                turned.dist = plain == 1 ? HONE_DIST_NORMAL : HONE_DIST_HUGE;
+                like[11] = more == 1 ? 77 : got[11];
+                store(&b, hone_gpu_output(&b.judge, b.other, 1, 0), like, sizeof like);
+                end = (struct hone_outcome)HONE_OUTCOME_INIT;
+                hone_compare_init(&device, &b.task, &b.judge.cases[0]);
+                ck_assert_int_eq(hone_gpu_judge_like(&b.judge, &turned, &device, &end, &err), 0);
+                ck_assert_int_eq(hone_outcome_is_good(&end),
+                                 !isfinite(cases[k].value) && more == 0 && plain == 0);
+            }
     }
     tear_down(&b);
 }

@@ -462,7 +462,7 @@ static enum hone_reason reason_of(const struct hone_judge *judge, const struct h
     for (size_t i = 0; i < HONE_COUNTOF(words); i++) {
         if (strcmp(words[i].word, ratio->word) != 0)
             continue;
-        if (ratio->n_pairs < LEAST_PAIRS && !is_clear(ratio))
+        if (ratio->n_pairs < LEAST_PAIRS && !(is_clear(ratio) && worst->low >= 1))
             return few_rounds(judge);
         if (words[i].reason != HONE_REASON_FASTER || worst->ratio >= REGRESSION)
             return words[i].reason;

@@ -427,40 +427,51 @@ static int judge_suspects(struct like *like, const struct hone_outcome *said,
     return code;
 }
 
-/* Such content accuses nobody. */
-static void leave_out(struct hone_judge *judge, struct hone_compare *compare,
-                      struct hone_outcome *ret)
+/* Content of this kind says nothing at this size. */
+static void leave_out(struct hone_judge *judge, enum hone_distribution dist,
+                      struct hone_compare *compare, struct hone_outcome *ret)
 {
     const struct hone_workload *workload = judge->gpu->frame.workload;
     *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     hone_compare_init(compare, judge->task, workload);
-    hone_judge_warn(judge, "a content was left out for '%s': the task's own baseline fails it too",
-                    workload->id);
+    hone_contents_leave_out(judge, dist, workload->id);
 }
 
-/* What the baseline's word alone comes to. Where its own sums overflow and the version's do not, it
+/* Elements where an arm gives no finite number and the other one does, of one set. */
+static int count_nonfinite(struct hone_judge *judge, const struct hone_gpu_like *arms, int64_t *ret,
+                           struct hone_err *err)
+{
+    struct hone_compare compare;
+    hone_compare_init(&compare, judge->task, judge->gpu->frame.workload);
+    int code = hone_gpu_compare_like(judge, arms, &compare, err);
+    *ret = hone_compare_total(&compare).n_nonfinite;
+    return code;
+}
+
+/* What the baseline's word alone comes to. Where all that is off is the baseline's own overflow, it
  * accuses nobody: of exp(s * scale - top) a fused multiply-add keeps what the rounding of top lost,
- * and every row of an attention whose scores are huge was a NaN. */
+ * and every row of an attention whose scores are huge was a NaN. Plain content excuses nothing: an
+ * infinity may be right. */
 static int accuse(struct hone_judge *judge, const struct hone_gpu_like *arms,
                   const struct hone_outcome *said, struct hone_compare *compare,
                   struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_gpu_like turned = *arms;
-    struct hone_compare other;
-    struct hone_outcome theirs = HONE_OUTCOME_INIT;
+    int64_t n_theirs = 0;
     turned.slot = arms->baseline;
     turned.baseline = arms->slot;
-    hone_compare_init(&other, judge->task, judge->gpu->frame.workload);
-    int code = hone_gpu_compare_like(judge, &turned, &other, err);
-    hone_compare_end(&other, &theirs);
-    if (code == 0 && theirs.reason != HONE_REASON_NONFINITE)
-        *ret = *said;
+    int code = arms->n == 1 && !hone_compare_is_plain(arms->dist)
+                   ? count_nonfinite(judge, &turned, &n_theirs, err)
+                   : 0;
+    if (code == 0 && n_theirs > 0 && n_theirs == hone_compare_total(compare).n_bad)
+        leave_out(judge, arms->dist, compare, ret);
     else if (code == 0)
-        leave_out(judge, compare, ret);
+        *ret = *said;
     return code;
 }
 
-/* With plain content a baseline that is off by its rounding alone excuses nothing. */
+/* Content that the baseline fails too says nothing, as in a check of a small size. Plain content
+ * excuses nothing: the baseline's sums drift there. */
 static int hold_to(struct hone_judge *judge, const struct hone_gpu_like *arms, int64_t set,
                    const struct hone_gpu_reference *reference, struct hone_compare *compare,
                    struct hone_outcome *ret, struct hone_err *err)
@@ -471,10 +482,8 @@ static int hold_to(struct hone_judge *judge, const struct hone_gpu_like *arms, i
     if (code < 0 || !hone_outcome_is_value(ret))
         return code;
     code = hone_gpu_compare(judge, arms->baseline, set, reference, &other, &theirs, err);
-    bool is_excused = theirs.reason == HONE_REASON_NONFINITE ||
-                      (!hone_outcome_is_good(&theirs) && !hone_compare_is_plain(arms->dist));
-    if (code == 0 && is_excused)
-        leave_out(judge, compare, ret);
+    if (code == 0 && !hone_outcome_is_good(&theirs) && !hone_compare_is_plain(arms->dist))
+        leave_out(judge, arms->dist, compare, ret);
     return code;
 }
 

@@ -265,8 +265,8 @@ struct hone_gpu_like { /* two arms' outputs for the same content, n sets from fi
 /* Adds a comparison with another arm's outputs; ends with the first set that has a bad element. */
 int hone_gpu_compare_like(struct hone_judge *judge, const struct hone_gpu_like *like,
                           struct hone_compare *compare, struct hone_err *err);
-/* The same with a verdict. A content for which the baseline gives a NaN or an infinity where the
- * version gives a number accuses nobody. Else what is off is held to the oracle, where that can be
+/* The same with a verdict. One set of content that is not plain accuses nobody where all that is off
+ * are elements for which the baseline gives a NaN or an infinity. Else what is off is held to the oracle, where that can be
  * asked for items, and to the whole module of a torch task, where torch has a device, and to the
  * host's oracle, where HONE_GPU_APPEAL_NS pays for it. The baseline's own sums in float32 drift at
  * large sizes: its word alone accuses nobody there. */
