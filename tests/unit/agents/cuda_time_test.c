@@ -299,13 +299,14 @@ START_TEST(what_is_no_chain_of_steps_is_refused)
         {REFUSED(INSIDE, STORE,
                  "for (int t = 0; t < T; t++) { if (t != 12) " START "(a, b, H, W, 1.0f); " SWAP),
          "more than the parity"},
-        {"__global__ void step(const float *from, const float *more, float *to, int H, int W)\n"
-         "{\n    int x = blockIdx.x * blockDim.x + threadIdx.x;\n    int y = blockIdx.y * "
-         "blockDim.y + threadIdx.y, i = y * W + x;\n    if (x > 0 && x < W - 1 && y > 0 && y < H - "
-         "1)\n        to[i] = from[i - 1] + more[i];\n}\n" LAUNCH(
-             "float *a = U, *b = V; const float *same = U;\n    for (int t = 0; t < T; t++) {\n"
-             "        " START "(a, same, b, H, W);\n        float *c = a;\n        a = b;\n"
-             "        b = c;\n    }\n"),
+        {"__global__ void step(const float *from, const float *more, float *to, int H, int W)\n{\n"
+         "    int x = blockIdx.x * blockDim.x + threadIdx.x;\n"
+         "    int y = blockIdx.y * blockDim.y + threadIdx.y;\n    int i = y * W + x;\n"
+         "    if (x > 0 && x < W - 1 && y > 0 && y < H - 1)\n"
+         "        to[i] = from[i - 1] + more[i];\n}\n" LAUNCH(
+             "    float *a = U, *b = V;\n    const float *same = U;\n"
+             "    for (int t = 0; t < T; t++) {\n        " START "(a, same, b, H, W);\n"
+             "        float *c = a;\n        a = b;\n        b = c;\n    }\n"),
          "a buffer twice"},
     };
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
