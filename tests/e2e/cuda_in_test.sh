@@ -171,9 +171,9 @@ sed 's/a \* x/a + x/' "$WS/tasks/saxpy/kernels/naive.cu" >"$ROOT/wrong.cu"
     --workspace "$WS" >"$ROOT/out" 2>&1
 said '"reason":"wrong_value"'
 ok $? "another sum is a wrong value"
-# The operations that are told make an answer of the oracle too dear but for a version that the baseline's float
-# sum accuses. Blocks of a kernel with atomics run in turn, so that the guess is the same on all machines.
-new long_sum.cu --size n=500000 --flops '2600*n' --out y --role x=positive --no-lint
+# Whether the oracle is asked about a sum that drifts hangs on what its answers took: not on a busy machine (by hand,
+# docs/decisions/0124-within-a-minute.md).
+new long_sum.cu --size n=500000 --out y --no-lint
 ! head -n 2 "$WS/tasks/long_sum/oracle.c" | grep -q 'define HONE_ON_CORES_' &&
     head -n 2 "$WS/tasks/saxpy/oracle.c" | grep -q 'define HONE_ON_CORES_'
 ok $? "blocks of a reference run on all cores, but not where they have atomics"
@@ -181,12 +181,6 @@ sed 's/atomicExch(y, sum)/PUT(y, sum)/; s/^__global__/#define PUT(p, v) atomicEx
 "$HONE" task new "$ROOT/put_sum.cu" --size n=5000 --out y --no-lint --workspace "$WS" >"$ROOT/out" 2>&1
 ! head -n 2 "$WS/tasks/put_sum/oracle.c" | grep -q 'define HONE_ON_CORES_'
 ok $? "nor where a macro has them" "$(cat "$ROOT/out")"
-for start in 0 0.0; do
-    sed "s/float sum = 0.0f/double sum = $start/" "$WS/tasks/long_sum/kernels/naive.cu" >"$ROOT/sum.cu"
-    "$HONE" call kernel_verify "{\"task\":\"long_sum\",\"source\":$(json_text "$ROOT/sum.cu")}" --workspace "$WS" >"$ROOT/out" 2>&1
-    said '"verdict":"correct"'
-    ok $? "a sum in double is right where the baseline's in float drifts" "$(cat "$ROOT/out")"
-done
 "$HONE" search saxpy --budget-evaluations 2 --json --workspace "$WS" >"$ROOT/out" 2>"$ROOT/err"
 ok $? "a search needs no target"
 said '"target":"cuda"'
