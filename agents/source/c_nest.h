@@ -117,6 +117,9 @@ struct hone_c_poly hone_c_poly_product(const struct hone_c_poly *a, const struct
 /* a + sign * b */
 struct hone_c_poly hone_c_poly_sum(const struct hone_c_poly *a, const struct hone_c_poly *b,
                                    int64_t sign);
+/* What stands beside the variable in the terms that have it; unknown where it stands twice in one. */
+struct hone_c_poly hone_c_poly_beside(const struct hone_c_poly *poly,
+                                      const struct hone_c_node *var);
 /* a / b; false: b is no divisor. */
 bool hone_c_term_over(const struct hone_c_term *a, const struct hone_c_term *b,
                       struct hone_c_term *ret);

@@ -78,6 +78,26 @@ struct hone_c_poly hone_c_poly_sum(const struct hone_c_poly *a, const struct hon
     return out;
 }
 
+struct hone_c_poly hone_c_poly_beside(const struct hone_c_poly *p, const struct hone_c_node *var)
+{
+    struct hone_c_poly out = {.is_known = p->is_known};
+    for (size_t i = 0; i < p->n && out.is_known; i++) {
+        struct hone_c_poly one = {.is_known = true, .n = 1, .terms = {p->terms[i]}};
+        struct hone_c_term *t = &one.terms[0];
+        size_t n = 0;
+        for (size_t f = t->n_factors; f-- > 0;) {
+            if (t->factors[f].decl != var)
+                continue;
+            n++;
+            t->factors[f] = t->factors[--t->n_factors];
+        }
+        out.is_known = n < 2;
+        if (n == 1)
+            out = hone_c_poly_sum(&out, &one, 1);
+    }
+    return out;
+}
+
 static struct hone_c_poly of(const struct hone_c_node *function, const struct hone_c_node *expr,
                              int depth);
 

@@ -117,7 +117,7 @@ static bool read_bounds(struct hone_cuda_kernel *k, const struct hone_c_node *co
     return true;
 }
 
-static bool is_return(const struct hone_c_node *stmt, const struct hone_c_tree *tree)
+bool hone_cuda_is_return(const struct hone_c_tree *tree, const struct hone_c_node *stmt)
 {
     stmt = hone_c_only_stmt(stmt);
     return stmt && stmt->kind == HONE_C_JUMP &&
@@ -132,7 +132,7 @@ static bool read_guard(struct hone_cuda_kernel *k, const struct hone_c_node *stm
         return false;
     struct hone_cuda_axis saved[HONE_CUDA_MAX_AXES];
     memcpy(saved, k->axes, sizeof(saved));
-    if (is_return(stmt->last, k->in->tree) && read_bounds(k, stmt->first, false))
+    if (hone_cuda_is_return(k->in->tree, stmt->last) && read_bounds(k, stmt->first, false))
         return true;
     memcpy(k->axes, saved, sizeof(saved));
     if (!stmt->next && read_bounds(k, stmt->first, true)) {

@@ -70,6 +70,8 @@ struct hone_coder_site hone_cuda_site(const struct hone_cuda_kernel *k, int vari
                                       const char *evidence);
 /* How often the subtree names threadIdx, blockIdx, blockDim or gridDim. */
 size_t hone_cuda_n_places(const struct hone_c_node *top);
+/* Is the statement, or the only one in its braces, a return? */
+bool hone_cuda_is_return(const struct hone_c_tree *tree, const struct hone_c_node *stmt);
 /* Does the subtree store to memory, call for effect, synchronise? */
 bool hone_cuda_has_store(const struct hone_c_node *top);
 

@@ -7,28 +7,7 @@
 
 #include "agents/rewrites/cuda/cuda_time_read.h"
 
-enum { MAX_ACCESSES = 96, MAX_RADIUS = 8 };
-
-/* What stands beside the variable; unknown where it stands twice. */
-static struct hone_c_poly beside(const struct hone_c_poly *p, const struct hone_c_node *var)
-{
-    struct hone_c_poly out = {.is_known = p->is_known};
-    for (size_t i = 0; i < p->n && out.is_known; i++) {
-        struct hone_c_poly one = {.is_known = true, .n = 1, .terms = {p->terms[i]}};
-        struct hone_c_term *t = &one.terms[0];
-        size_t n = 0;
-        for (size_t f = t->n_factors; f-- > 0;) {
-            if (t->factors[f].decl != var)
-                continue;
-            n++;
-            t->factors[f] = t->factors[--t->n_factors];
-        }
-        out.is_known = n < 2;
-        if (n == 1)
-            out = hone_c_poly_sum(&out, &one, 1);
-    }
-    return out;
-}
+enum { MAX_RADIUS = 8 };
 
 /* Takes whole multiples of the row's pitch away; returns how many. */
 static int64_t take_rows(struct hone_c_poly *p, const struct hone_c_poly *pitch)
@@ -70,8 +49,8 @@ static const char *also(const struct hone_time_reader *r, const char *path,
 {
     if (hone_time_is_changing(r, cond))
         return path;
-    const char *text =
-        hone_pool_printf(r->k->in->pool, "%s(%s)", is_negated ? "!" : "", hone_time_text(r, cond));
+    const char *text = hone_pool_printf(r->k->in->pool, "%s(%s)", is_negated ? "!" : "",
+                                        hone_time_text(r->s, cond));
     return *path ? hone_pool_printf(r->k->in->pool, "%s && %s", text, path) : text;
 }
 
@@ -91,7 +70,7 @@ static const char *path_of(const struct hone_time_reader *r, const struct hone_c
         for (const struct hone_c_node *s = p->first; s != n; s = s->next) {
             const struct hone_c_node *yes = s->kind == HONE_C_IF ? s->first->next : NULL;
             if (yes && !is_guard(r, s) &&
-                hone_time_is_return(r, yes->kind == HONE_C_COMPOUND ? yes->last : yes))
+                hone_cuda_is_return(r->k->in->tree, yes->kind == HONE_C_COMPOUND ? yes->last : yes))
                 out = also(r, out, s->first, true);
         }
     }
@@ -208,7 +187,7 @@ static const char *add_read(struct hone_time_reader *r, const struct hone_c_acce
         open_held(r, &d, s->y, &read.y_var, &y_by);
     d = hone_c_poly_sum(&d, centre, -1);
     if (s->y) {
-        struct hone_c_poly pitch = beside(centre, s->y->var);
+        struct hone_c_poly pitch = hone_c_poly_beside(centre, s->y->var);
         dy = take_rows(&d, &pitch);
     }
     bool is_number = d.is_known && (d.n == 0 || (d.n == 1 && d.terms[0].n_factors == 0));
@@ -236,7 +215,7 @@ static const char *name_axes(struct hone_time_reader *r, const struct hone_c_pol
     struct hone_time_step *s = r->s;
     for (size_t i = 0; i < s->n_axes; i++) {
         struct hone_time_axis *axis = &s->axes[i];
-        struct hone_c_poly by = beside(centre, axis->var);
+        struct hone_c_poly by = hone_c_poly_beside(centre, axis->var);
         if (!by.is_known || by.n == 0)
             return "a step's point does not move with each axis";
         if (hone_c_poly_stride(centre, axis->var) == HONE_C_STRIDE_UNIT && !s->x) {
@@ -317,10 +296,10 @@ static const char *read_stores(struct hone_time_reader *r, const struct hone_c_a
 
 const char *hone_time_read_places(struct hone_time_reader *r)
 {
-    struct hone_c_access a[MAX_ACCESSES];
+    struct hone_c_access a[HONE_TIME_MAX_ACCESSES];
     struct hone_c_poly centre = {.is_known = false};
-    size_t n = hone_c_accesses(r->k->function, r->k->function->body, a, MAX_ACCESSES);
-    if (n > MAX_ACCESSES)
+    size_t n = hone_c_accesses(r->k->function, r->k->function->body, a, HONE_TIME_MAX_ACCESSES);
+    if (n > HONE_TIME_MAX_ACCESSES)
         return "the step reads too many points";
     const char *why = read_stores(r, a, n);
     if (why)

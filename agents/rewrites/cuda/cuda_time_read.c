@@ -9,20 +9,18 @@
 #include "agents/rewrites/cuda/cuda_time_read.h"
 #include "agents/source/cuda_normal.h"
 
-enum { MAX_ACCESSES = 96 };
-
-const char *hone_time_text(const struct hone_time_reader *r, const struct hone_c_node *expr)
+const char *hone_time_text(const struct hone_time_step *s, const struct hone_c_node *expr)
 {
     struct hone_cuda_sub subs[HONE_CUDA_MAX_AXES];
-    for (size_t i = 0; i < r->s->n_axes; i++)
-        subs[i] = (struct hone_cuda_sub){r->s->axes[i].var, r->s->axes[i].var->name};
-    return hone_cuda_inline(r->k, expr, subs, r->s->n_axes);
+    for (size_t i = 0; i < s->n_axes; i++)
+        subs[i] = (struct hone_cuda_sub){s->axes[i].var, s->axes[i].var->name};
+    return hone_cuda_inline(s->k, expr, subs, s->n_axes);
 }
 
 bool hone_time_is_changing(const struct hone_time_reader *r, const struct hone_c_node *expr)
 {
     return hone_cuda_depends(r->k, expr, r->from) || hone_cuda_depends(r->k, expr, r->to) ||
-           !hone_time_text(r, expr);
+           !hone_time_text(r->s, expr);
 }
 
 static bool depends_on_place(const struct hone_time_reader *r, const struct hone_c_node *expr)
@@ -98,13 +96,6 @@ static void flatten(struct hone_time_reader *r, const struct hone_c_node *cond, 
     }
 }
 
-bool hone_time_is_return(const struct hone_time_reader *r, const struct hone_c_node *stmt)
-{
-    stmt = hone_c_only_stmt(stmt);
-    return stmt && stmt->kind == HONE_C_JUMP &&
-           strncmp(r->k->in->tree->source + stmt->begin, "return", 6) == 0;
-}
-
 static void add_guard(struct hone_time_reader *r, const struct hone_c_node *s, bool is_negated)
 {
     if (r->n_guards == HONE_TIME_MAX_GUARDS)
@@ -121,7 +112,7 @@ static void peel(struct hone_time_reader *r, const struct hone_c_node *body)
         bool is_guard = s->kind == HONE_C_IF && hone_c_n_children(s) == 2;
         if (s->kind == HONE_C_DECL_STMT)
             continue;
-        if (is_guard && hone_time_is_return(r, s->last)) {
+        if (is_guard && hone_cuda_is_return(r->k->in->tree, s->last)) {
             add_guard(r, s, true);
             r->n_jumps++;
             continue;
@@ -210,7 +201,7 @@ static const char *read_guards(struct hone_time_reader *r)
         if (hone_time_is_changing(r, leaf->expr))
             return "a value that steps change decides whether a point is stored";
         add_written(r, hone_pool_printf(r->k->in->pool, "%s(%s)", leaf->is_negated ? "!" : "",
-                                        hone_time_text(r, leaf->expr)));
+                                        hone_time_text(r->s, leaf->expr)));
     }
     for (size_t i = 0; i < r->s->n_axes; i++)
         if (r->s->axes[i].n_high == 0)
@@ -249,7 +240,7 @@ static struct when either(struct hone_time_reader *r, const struct hone_c_node *
         r->why = "a value that steps change decides whether a point is stored";
         return yes;
     }
-    const char *text = hone_time_text(r, cond);
+    const char *text = hone_time_text(r->s, cond);
     if (yes.kind == ALWAYS && no.kind == NEVER)
         return (struct when){SOMETIMES, hone_pool_printf(pool, "(%s)", text)};
     if (yes.kind == NEVER && no.kind == ALWAYS)
@@ -262,7 +253,7 @@ static struct when either(struct hone_time_reader *r, const struct hone_c_node *
 static bool leaves(struct hone_time_reader *r, const struct hone_c_node *s)
 {
     const struct hone_c_node *last = s->kind == HONE_C_COMPOUND ? s->last : s;
-    if (!last || !hone_time_is_return(r, last))
+    if (!last || !hone_cuda_is_return(r->k->in->tree, last))
         return false;
     r->n_jumps++;
     return true;
@@ -347,17 +338,17 @@ static void read_conds(struct hone_time_reader *r)
     for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
         if (n->kind != HONE_C_IF && n->kind != HONE_C_CONDITIONAL)
             continue;
-        const char *text = hone_time_text(r, n->first);
+        const char *text = hone_time_text(r->s, n->first);
         if (!text || strpbrk(text, "[?") || hone_time_is_changing(r, n->first) ||
             !depends_on_place(r, n->first) || r->s->n_conds == HONE_TIME_MAX_CONDS)
             continue;
         bool is_short = n->kind == HONE_C_IF && hone_c_n_children(n) == 2;
         const struct hone_c_node *end =
             is_short && n->last->kind == HONE_C_COMPOUND ? n->last->last : NULL;
-        bool is_true = !is_short                            ? guess(r, n->first)
-                       : hone_time_is_return(r, n->last)    ? false
-                       : end && hone_time_is_return(r, end) ? guess(r, n->first)
-                                                            : true;
+        bool is_true = !is_short                                         ? guess(r, n->first)
+                       : hone_cuda_is_return(r->k->in->tree, n->last)    ? false
+                       : end && hone_cuda_is_return(r->k->in->tree, end) ? guess(r, n->first)
+                                                                         : true;
         r->s->conds[r->s->n_conds++] = (struct hone_time_cond){n->first, is_true};
     }
 }
@@ -412,9 +403,9 @@ static const char *read_step(const struct hone_cuda_kernel *k, size_t from,
     const char *why = check_statements(k);
     if (why)
         return why;
-    struct hone_c_access a[MAX_ACCESSES];
-    size_t n = hone_c_accesses(k->function, k->function->body, a, MAX_ACCESSES);
-    for (size_t i = 0; i < n && i < MAX_ACCESSES; i++)
+    struct hone_c_access a[HONE_TIME_MAX_ACCESSES];
+    size_t n = hone_c_accesses(k->function, k->function->body, a, HONE_TIME_MAX_ACCESSES);
+    for (size_t i = 0; i < n && i < HONE_TIME_MAX_ACCESSES; i++)
         for (size_t p = 0; p < k->n_params; p++)
             if (a[i].is_write && a[i].root == k->params[p]) {
                 if (s->to != k->n_params && s->to != p)

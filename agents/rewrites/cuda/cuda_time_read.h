@@ -6,7 +6,7 @@
 
 #include "agents/rewrites/cuda/cuda_time_tile.h"
 
-enum { HONE_TIME_MAX_LEAVES = 24, HONE_TIME_MAX_GUARDS = 8 };
+enum { HONE_TIME_MAX_LEAVES = 24, HONE_TIME_MAX_GUARDS = 8, HONE_TIME_MAX_ACCESSES = 96 };
 
 struct hone_time_leaf { /* what a guard asks */
     const struct hone_c_node *expr;
@@ -23,11 +23,8 @@ struct hone_time_reader {
     const char *why;
 };
 
-/* The expression with locals put in; NULL: one of them changes. */
-const char *hone_time_text(const struct hone_time_reader *r, const struct hone_c_node *expr);
 /* Does it depend on what steps change, or on a local that is set more than once? */
 bool hone_time_is_changing(const struct hone_time_reader *r, const struct hone_c_node *expr);
-bool hone_time_is_return(const struct hone_time_reader *r, const struct hone_c_node *stmt);
 /* __ldg(&A[i]) */
 bool hone_time_is_load(const struct hone_c_node *call);
 /* Once axes and guards are known: reads, stores, which axis is which; else why not. */

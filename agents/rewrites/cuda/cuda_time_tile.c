@@ -133,14 +133,6 @@ static const char *type_of(const struct text *x, size_t axis)
     return hone_cuda_type(x->s->k->in, x->s->axes[axis].var);
 }
 
-static const char *inlined(const struct text *x, const struct hone_c_node *expr)
-{
-    struct hone_cuda_sub subs[HONE_CUDA_MAX_AXES];
-    for (size_t i = 0; i < x->s->n_axes; i++)
-        subs[i] = (struct hone_cuda_sub){x->s->axes[i].var, x->s->axes[i].var->name};
-    return hone_cuda_inline(x->s->k, expr, subs, x->s->n_axes);
-}
-
 /* The point's element of one of the two arrays. */
 static const char *element(const struct text *x, size_t param)
 {
@@ -156,7 +148,7 @@ static const char *element(const struct text *x, size_t param)
 static const char *bound_text(const struct text *x, const struct hone_time_bound *b)
 {
     return hone_pool_printf(x->pool, b->past ? "(int64_t)(%s) + %d" : "(int64_t)(%s)",
-                            inlined(x, b->expr), b->past);
+                            hone_time_text(x->s, b->expr), b->past);
 }
 
 /* Declares what the points that are written lie within. */
@@ -489,7 +481,7 @@ static const char *conds_text(const struct text *x)
         strcmp(s->written, "true") == 0 ? "" : hone_pool_printf(x->pool, " && %s", s->written);
     for (size_t i = 0; i < s->n_conds; i++)
         out = hone_pool_printf(x->pool, "%s && %s(%s)", out, s->conds[i].is_true ? "" : "!",
-                               inlined(x, s->conds[i].expr));
+                               hone_time_text(x->s, s->conds[i].expr));
     return out;
 }
 

@@ -70,6 +70,8 @@ struct hone_time_loop {
 /* NULL: it could be read; else why not. */
 const char *hone_time_read(const struct hone_cuda_kernel *k, struct hone_time_step *ret,
                            struct hone_time_loop *ret_loop);
+/* An expression of the kernel with locals put in; NULL: one of them changes. */
+const char *hone_time_text(const struct hone_time_step *step, const struct hone_c_node *expr);
 /* The launcher's loop alone. */
 const char *hone_time_read_loop(const struct hone_time_step *step, struct hone_time_loop *ret);
 

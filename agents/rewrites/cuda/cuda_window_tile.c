@@ -75,31 +75,10 @@ static bool read_nest(struct window *w, const struct hone_c_node *s)
            !hone_c_contains(w->nest, w->acc);
 }
 
-/* What stands beside the variable in the terms that have it once; unknown when it stands twice. */
-static struct hone_c_poly times(const struct hone_c_poly *p, const struct hone_c_node *var)
-{
-    struct hone_c_poly out = {.is_known = p->is_known};
-    for (size_t i = 0; i < p->n && out.is_known; i++) {
-        struct hone_c_poly one = {.is_known = true, .n = 1, .terms = {p->terms[i]}};
-        struct hone_c_term *t = &one.terms[0];
-        size_t n = 0;
-        for (size_t f = t->n_factors; f-- > 0;) {
-            if (t->factors[f].decl != var)
-                continue;
-            n++;
-            t->factors[f] = t->factors[--t->n_factors];
-        }
-        out.is_known = n < 2;
-        if (n == 1)
-            out = hone_c_poly_sum(&out, &one, 1);
-    }
-    return out;
-}
-
 static bool moves_alike(const struct hone_c_poly *p, const struct hone_c_node *a,
                         const struct hone_c_node *b)
 {
-    struct hone_c_poly x = times(p, a), y = times(p, b);
+    struct hone_c_poly x = hone_c_poly_beside(p, a), y = hone_c_poly_beside(p, b);
     return hone_cuda_same_poly(&x, &y);
 }
 
@@ -158,7 +137,7 @@ static bool read_load(struct window *w, const struct hone_c_access *a)
     for (size_t i = 0; i < k->n_axes; i++) {
         for (size_t l = w->n_loops - 2; l < w->n_loops; l++) {
             const struct hone_c_node *v = k->axes[i].var;
-            struct hone_c_poly by = times(&a->index, v);
+            struct hone_c_poly by = hone_c_poly_beside(&a->index, v);
             if (!by.is_known || by.n == 0 || !moves_alike(&a->index, v, w->loops[l]->var))
                 continue;
             bool is_column = hone_c_poly_stride(&a->index, v) == HONE_C_STRIDE_UNIT;

@@ -265,11 +265,11 @@ struct hone_gpu_like { /* two arms' outputs for the same content, n sets from fi
 /* Adds a comparison with another arm's outputs; ends with the first set that has a bad element. */
 int hone_gpu_compare_like(struct hone_judge *judge, const struct hone_gpu_like *like,
                           struct hone_compare *compare, struct hone_err *err);
-/* The same with a verdict. One set of content that is not plain accuses nobody where all that is off
- * are elements for which the baseline gives a NaN or an infinity. Else what is off is held to the oracle, where that can be
- * asked for items, and to the whole module of a torch task, where torch has a device, and to the
- * host's oracle, where HONE_GPU_APPEAL_NS pays for it. The baseline's own sums in float32 drift at
- * large sizes: its word alone accuses nobody there. */
+/* The same with a verdict. What is off is held to the oracle, where that can be asked for items, and
+ * to the whole module of a torch task, where torch has a device, and to the host's oracle, where
+ * HONE_GPU_APPEAL_NS pays for it: the baseline's own sums in float32 drift at large sizes. Else its
+ * word accuses, but for one set of content that is not plain, where all that is off are elements
+ * for which the baseline gives a NaN or an infinity. */
 int hone_gpu_judge_like(struct hone_judge *judge, const struct hone_gpu_like *like,
                         struct hone_compare *compare, struct hone_outcome *ret,
                         struct hone_err *err);
