@@ -242,6 +242,11 @@ static const struct {
      "-fcf-protection=none",
      "syscalls: syscall inside of another instruction; hidden: syscall inside of another "
      "instruction"},
+    {"what ends a program, inside",
+     "__attribute__((noinline)) int k(void) { return 0x90c3080f; }\n" F("c[0] = k();"),
+     "-fcf-protection=none", ""},
+    {"what ends a program", F("if (n < 0) asm volatile(\"wbinvd\"); c[0] = 1;"), "",
+     "traps: wbinvd"},
 };
 
 static void objects_of_the_compiler_one(size_t i)

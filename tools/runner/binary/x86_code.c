@@ -48,8 +48,6 @@ static const struct special specials[] = {
     {MAP_0F, 0xae, 0x38, 0x38, -1, true, false, HONE_POLICY_CACHE, "clflush"},
     {MAP_0F, 0xae, 0x38, 0x30, 0x66, true, false, HONE_POLICY_CACHE, "clwb"},
     {MAP_0F, 0x1c, 0x38, 0x00, -1, true, false, HONE_POLICY_CACHE, "cldemote"},
-    {.map = MAP_0F, .opcode = 0x08, .rule = HONE_POLICY_CACHE, .name = "invd"},
-    {.map = MAP_0F, .opcode = 0x09, .rule = HONE_POLICY_CACHE, .name = "wbinvd"},
     {.map = MAP_0F, .opcode = 0x05, .rule = HONE_POLICY_SYSCALLS, .name = "syscall"},
     {.map = MAP_0F, .opcode = 0x34, .rule = HONE_POLICY_SYSCALLS, .name = "sysenter"},
     {.map = MAP_ONE, .opcode = 0xcd, .rule = HONE_POLICY_SYSCALLS, .name = "int"},
@@ -62,6 +60,9 @@ static const struct special specials[] = {
     {.map = MAP_ONE, .opcode = 0xcc, .rule = HONE_POLICY_TRAPS, .name = "int3"},
     {.map = MAP_ONE, .opcode = 0xf1, .rule = HONE_POLICY_TRAPS, .name = "int1"},
     {.map = MAP_ONE, .opcode = 0xf4, .rule = HONE_POLICY_TRAPS, .name = "hlt"},
+    /* For the kernel alone, as hlt: a program that comes to one is ended, and drops no cache. */
+    {.map = MAP_0F, .opcode = 0x08, .rule = HONE_POLICY_TRAPS, .name = "invd"},
+    {.map = MAP_0F, .opcode = 0x09, .rule = HONE_POLICY_TRAPS, .name = "wbinvd"},
     {MAP_ONE, 0xc7, 0xff, 0xf8, 0, false, true, HONE_POLICY_TRAPS, "xbegin"},
     {.map = MAP_0F, .opcode = 0xa2, .rule = HONE_POLICY_TRAPS, .name = "cpuid"},
     {MAP_0F, 0x01, 0xff, 0xef, -1, false, true, HONE_POLICY_MEMORY, "wrpkru"},
