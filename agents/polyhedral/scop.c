@@ -707,12 +707,13 @@ static const struct hone_c_node *add_run(struct runs *runs, const struct hone_c_
     return n == first ? first->next : n;
 }
 
-/* A pragma in front belongs to a loop as it is written. */
+/* A pragma in front belongs to a loop as it is written; what is left for odd sizes stays. */
 static bool may_begin(const struct runs *runs, const struct hone_c_node *n)
 {
     const struct hone_c_loop *loop =
         n->kind == HONE_C_FOR ? hone_c_loop_of(&runs->in->nest, n) : NULL;
-    return loop ? loop->begin == n->begin : n->kind == HONE_C_FOR || n->kind == HONE_C_COMPOUND;
+    return loop ? loop->begin == n->begin && !loop->is_fallback
+                : n->kind == HONE_C_FOR || n->kind == HONE_C_COMPOUND;
 }
 
 static void find(struct runs *runs, const struct hone_c_node *block)
@@ -724,8 +725,9 @@ static void find(struct runs *runs, const struct hone_c_node *block)
         if (runs->n > before)
             continue;
         n = from->next; /* not this one; perhaps what is inside of it */
-        if (from->kind == HONE_C_FOR && from->body && from->body->kind == HONE_C_COMPOUND)
-            find(runs, from->body);
+        for (const struct hone_c_node *in = from->first; in; in = in->next)
+            if (in->kind == HONE_C_COMPOUND && (from->kind == HONE_C_FOR || from->kind == HONE_C_IF))
+                find(runs, in);
     }
 }
 

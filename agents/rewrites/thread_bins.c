@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C24: sums into an array at places that are read (histograms, scatter) in CHUNKS parts.
+/* C24: sums into an array that all iterations add to, in CHUNKS parts.
  *
- *     for (n) Y[bin[n]] += w[n];
+ *     for (n) Y[bin[n]] += w[n];                            histograms, scatter
+ *     for (i) for (j) y[j] += A[i * N + j] * x[i];          products with a transposed matrix
  *
  * Each part adds into an array of its own, threads take the parts, and the arrays are added to Y in
  * order, so that every call has the same bits. How many elements Y has is told by the task's shape.
@@ -56,44 +57,51 @@ static const char *number_type(const struct hone_coder_input *in, const struct h
     return is_number ? type : NULL;
 }
 
-/* What `n` writes: a variable or an element; NULL: nothing. */
-static const struct hone_c_node *written_by(const struct hone_c_node *n)
+/* Is it Y[...]++, Y[...] += x or Y[...] -= x, a statement of its own? The array; NULL: it is not. */
+static const struct hone_c_node *added_to(const struct hone_c_node *n)
 {
-    bool is_step = n->kind == HONE_C_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--"));
-    bool is_set = n->kind == HONE_C_ASSIGN_OP || (n->kind == HONE_C_BINARY && !strcmp(n->op, "="));
-    return is_step || is_set ? hone_c_strip(n->first) : NULL;
+    bool is_addition =
+        (n->kind == HONE_C_UNARY && strcmp(n->op, "++") == 0) ||
+        (n->kind == HONE_C_ASSIGN_OP && (strcmp(n->op, "+=") == 0 || strcmp(n->op, "-=") == 0));
+    const struct hone_c_node *to = is_addition && hone_c_is_stmt(n) ? hone_c_strip(n->first) : NULL;
+    const struct hone_c_node *of =
+        to && to->kind == HONE_C_SUBSCRIPT ? hone_c_strip(to->first) : NULL;
+    bool is_param = of && of->kind == HONE_C_REF && of->decl && of->decl->kind == HONE_C_PARAM;
+    return is_param ? of->decl : NULL;
 }
 
-/* Is it Y[...]++ or Y[...] += x, a statement of its own? */
-static bool is_addition(const struct hone_c_node *n)
+/* Is the array named in additions to its elements and nowhere else? */
+static bool is_only_added_to(const struct hone_c_node *body, const struct hone_c_node *root)
 {
-    return hone_c_is_stmt(n) && ((n->kind == HONE_C_UNARY && strcmp(n->op, "++") == 0) ||
-                                 (n->kind == HONE_C_ASSIGN_OP && strcmp(n->op, "+=") == 0));
-}
-
-/* All that the body writes outside of itself are additions to elements of one parameter, which it
- * names nowhere else. NULL: it is not so. */
-static const struct hone_c_node *read_root(const struct hone_c_loop *l)
-{
-    const struct hone_c_node *root = NULL, *body = l->node->body;
     size_t n_added = 0, n_named = 0;
     for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
-        if (n->kind == HONE_C_JUMP || n->kind == HONE_C_CALL || n->kind == HONE_C_OTHER)
-            return NULL;
-        const struct hone_c_node *to = written_by(n);
-        if (!to || (to->kind == HONE_C_REF && to->decl && hone_c_contains(body, to->decl)))
-            continue;
-        const struct hone_c_node *of =
-            to->kind == HONE_C_SUBSCRIPT ? hone_c_strip(to->first) : NULL;
-        if (!of || of->kind != HONE_C_REF || !of->decl || of->decl->kind != HONE_C_PARAM ||
-            (root && of->decl != root) || !is_addition(n))
-            return NULL;
-        root = of->decl;
-        n_added++;
-    }
-    for (const struct hone_c_node *n = body; root && n; n = hone_c_walk(body, n))
+        n_added += added_to(n) == root;
         n_named += n->kind == HONE_C_REF && n->decl == root;
-    return n_named == n_added ? root : NULL;
+    }
+    return n_named == n_added;
+}
+
+static bool has_other(const struct hone_c_node *body)
+{
+    for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n))
+        if (n->kind == HONE_C_OTHER)
+            return true;
+    return false;
+}
+
+/* The array whose sums are all that iterations share; NULL: there is none. */
+static const struct hone_c_node *read_root(const struct hone_coder_input *in,
+                                           const struct hone_c_loop *l)
+{
+    const struct hone_c_node *body = l->node->body;
+    if (has_other(body) || hone_c_writes_scalar(l))
+        return NULL;
+    for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
+        const struct hone_c_node *root = added_to(n);
+        if (root && is_only_added_to(body, root) && hone_c_is_parallel_but(&in->nest, l, root))
+            return root;
+    }
+    return NULL;
 }
 
 static bool read_bins(const struct hone_coder_input *in, const struct hone_c_loop *l,
@@ -104,7 +112,7 @@ static bool read_bins(const struct hone_coder_input *in, const struct hone_c_loo
         l->has_parallel || strstr(l->var->type, "unsigned") || hone_is_threaded(in) ||
         hone_c_is_parallel(&in->nest, l, &why))
         return false;
-    *ret = (struct bins){.root = read_root(l)};
+    *ret = (struct bins){.root = read_root(in, l)};
     if (!ret->root)
         return false;
     ret->type = number_type(in, ret->root);
@@ -119,10 +127,10 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
     size_t n = 0;
     for (size_t i = 0; i < in->nest.n && n < max; i++) {
         const struct hone_c_loop *l = &in->nest.loops[i];
-        if (!read_bins(in, l, &b))
+        if (l->is_fallback || !read_bins(in, l, &b))
             continue;
         ret[n] = hone_site(l->node, l->begin, l->node->end, hone_loop_words(in, l));
-        ret[n++].evidence = "sums at places that are read, by one thread alone";
+        ret[n++].evidence = "sums into an array, by one thread alone";
     }
     return n;
 }
@@ -154,22 +162,23 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     const char *chunks = hone_add_tunable(&e, in, "CHUNKS", "8, 2, 4, 16"),
                *most = hone_add_tunable(&e, in, "BINS", "4096, 512, 16384"),
                *c = hone_fresh_name(in, "chunk"), *k = hone_fresh_name(in, "bin_of_chunk"),
-               *part = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_chunk", b.root->name));
-    hone_c_replace_refs(&of_body, l->node->body, b.root,
-                        hone_pool_printf(in->pool, "%s[%s]", part, c));
+               *parts = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_chunk", b.root->name)),
+               *part = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_part", b.root->name));
+    hone_c_replace_refs(&of_body, l->node->body, b.root, part);
     const char *as_written = hone_c_edit_text(&none, l->begin, hone_c_stmt_end(in->tree, l->node));
     const char *text = hone_pool_printf(
         in->pool,
-        "if (%s) {\n%s %s[%s][%s];\n"
+        "if (%s) {\n%s %s[%s * %s];\n"
         "#pragma omp parallel for schedule(static)\nfor (int %s = 0; %s < %s; %s++) {\n"
-        "for (long %s = 0; %s < (long)%s; %s++)\n%s[%s][%s] = 0;\n"
+        "%s *restrict %s = %s + %s * %s;\n"
+        "for (long %s = 0; %s < (long)%s; %s++)\n%s[%s] = 0;\n"
         "%s}\n"
         "for (int %s = 0; %s < %s; %s++)\nfor (long %s = 0; %s < (long)%s; %s++)\n"
-        "%s[%s] += %s[%s][%s];\n} else {\n%s\n}",
-        condition(in, l, &b, chunks, most), b.type, part, chunks, most, c, c, chunks, c, k, k,
-        b.count, k, part, c, k,
+        "%s[%s] += %s[%s * %s + %s];\n} else {\n%s\n}",
+        condition(in, l, &b, chunks, most), b.type, parts, chunks, most, c, c, chunks, c, b.type,
+        part, parts, c, most, k, k, b.count, k, part, k,
         hone_chunk_text(in, l, c, chunks, hone_body_text(&of_body, l->node->body)), c, c, chunks, c,
-        k, k, b.count, k, b.root->name, k, part, c, k, as_written);
+        k, k, b.count, k, b.root->name, k, parts, c, most, k, as_written);
     hone_c_replace(&e, l->begin, hone_c_stmt_end(in->tree, l->node), text);
     return hone_finish_edits(&e);
 }

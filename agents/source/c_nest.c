@@ -619,7 +619,8 @@ static struct hone_c_obstacle beside(const struct hone_c_nest *nest, const struc
 }
 
 static struct hone_c_obstacle between_writes(const struct hone_c_nest *nest,
-                                             const struct hone_c_loop *loop)
+                                             const struct hone_c_loop *loop,
+                                             const struct hone_c_node *aside)
 {
     enum { MAX = 128 };
     HONE_AUTOFREE struct hone_c_access *a = hone_calloc(MAX, sizeof(*a));
@@ -627,7 +628,8 @@ static struct hone_c_obstacle between_writes(const struct hone_c_nest *nest,
     if (n > MAX)
         return stands(HONE_C_MANY_ACCESSES, NULL);
     for (size_t i = 0; i < n; i++) {
-        if (!a[i].is_write || is_private(&a[i], loop))
+        bool is_aside = aside && a[i].root == aside;
+        if (!a[i].is_write || is_aside || is_private(&a[i], loop))
             continue;
         struct hone_c_obstacle o = beside(nest, loop, a, n, i);
         if (o.at)
@@ -636,8 +638,9 @@ static struct hone_c_obstacle between_writes(const struct hone_c_nest *nest,
     return stands(HONE_C_FREE, NULL);
 }
 
-struct hone_c_obstacle hone_c_obstacle_of(const struct hone_c_nest *nest,
-                                          const struct hone_c_loop *loop)
+static struct hone_c_obstacle obstacle_but(const struct hone_c_nest *nest,
+                                           const struct hone_c_loop *loop,
+                                           const struct hone_c_node *aside)
 {
     struct hone_c_reduction reductions[HONE_C_MAX_REDUCTIONS];
     const struct hone_c_node *at;
@@ -652,7 +655,18 @@ struct hone_c_obstacle hone_c_obstacle_of(const struct hone_c_nest *nest,
         return stands(HONE_C_POINTER_CALL, at);
     if ((at = hone_c_state_call(nest->tree, loop->node->body)))
         return stands(HONE_C_STATE_CALL, at);
-    return between_writes(nest, loop);
+    return between_writes(nest, loop, aside);
+}
+
+struct hone_c_obstacle hone_c_obstacle_of(const struct hone_c_nest *nest,
+                                          const struct hone_c_loop *loop)
+{
+    return obstacle_but(nest, loop, NULL);
+}
+
+static bool is_free(const struct hone_c_obstacle *o)
+{
+    return o->words == obstacles[HONE_C_FREE].words;
 }
 
 bool hone_c_is_parallel(const struct hone_c_nest *nest, const struct hone_c_loop *loop,
@@ -660,7 +674,14 @@ bool hone_c_is_parallel(const struct hone_c_nest *nest, const struct hone_c_loop
 {
     struct hone_c_obstacle o = hone_c_obstacle_of(nest, loop);
     *ret_why = o.words;
-    return o.words == obstacles[HONE_C_FREE].words;
+    return is_free(&o);
+}
+
+bool hone_c_is_parallel_but(const struct hone_c_nest *nest, const struct hone_c_loop *loop,
+                            const struct hone_c_node *aside)
+{
+    struct hone_c_obstacle o = obstacle_but(nest, loop, aside);
+    return is_free(&o);
 }
 
 /* Is this part of a branch left out at times? Its condition is not. */

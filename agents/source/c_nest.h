@@ -149,6 +149,10 @@ struct hone_c_obstacle hone_c_obstacle_of(const struct hone_c_nest *nest,
 /* Could iterations run in any order? *ret_why: the obstacle's words (constant text). */
 bool hone_c_is_parallel(const struct hone_c_nest *nest, const struct hone_c_loop *loop,
                         const char **ret_why);
+/* The same, where the caller has read all that is done with `aside`: an array that the iterations
+ * share. */
+bool hone_c_is_parallel_but(const struct hone_c_nest *nest, const struct hone_c_loop *loop,
+                            const struct hone_c_node *aside);
 /* The statement inside a body with one statement in it, through braces; NULL when
  * there are several. */
 const struct hone_c_node *hone_c_only_stmt(const struct hone_c_node *body);
