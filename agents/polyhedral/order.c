@@ -338,9 +338,10 @@ static bool order_of(const struct hone_coder_input *in, const struct hone_scop *
         schedule = isl_schedule_map_schedule_node_bottom_up(schedule, changes[order], &change);
     if (schedule && order != HONE_ORDER_TILES && change.is_skewed)
         schedule = isl_schedule_free(schedule);
+    int written = schedule && order != HONE_ORDER_TILES ? strides_as_written(&model) : 0;
     if (schedule && hone_order_print_schedule(&model, schedule, !change.is_for_rows, ret)) {
         ret->is_skewed = change.is_skewed;
-        ret->is_strided = order != HONE_ORDER_TILES && change.strides > strides_as_written(&model);
+        ret->is_strided = order != HONE_ORDER_TILES && change.strides > written;
     }
     hone_order_close(&model);
     return ret->text != NULL;

@@ -12,7 +12,7 @@
 #include "agents/polyhedral/order.h"
 #include "workspace/base/limits.h"
 
-enum { MOST_OPERATIONS = 1000000 }; /* of isl, for one order of a run: two seconds at most */
+enum { MOST_OPERATIONS = 2000000 }; /* of isl, for one order of a run: four seconds at most */
 
 static isl_ctx *new_ctx(void)
 {

@@ -11,6 +11,7 @@
 #include <isl/options.h>
 #include <isl/space.h>
 #include <isl/val.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,14 @@
 #include "workspace/base/limits.h"
 
 enum {
-    FEW = 4, /* iterations with loops inside, or FEW_PLAIN without: not worth waking threads */
-    FEW_PLAIN = 16384,
+    FEW = 16384, /* iterations of the innermost loop in all: less is not worth waking threads */
+    FEW_INSIDE = 131072, /* where loops around wake them again and again, and vectors do the work */
+    FEW_IN_REGION = 524288, /* where they meet several times for it */
     MOST_WAKES = 2, /* loops around an innermost one from which on threads are not woken for it */
     MAX_FORS = 64   /* loops of a tree that are joined with their neighbours */
 };
+
+#define UNKNOWN_COUNT "32" /* of a loop whose bounds follow a counter */
 
 struct made_for { /* a loop of the tree: when the statements in it run, its own counter last */
     isl_union_map *schedule;
@@ -35,6 +39,8 @@ struct printer {
     struct hone_buf text;
     isl_union_map *depends; /* while the tree is made */
     bool is_shared;         /* within a loop that threads share, or no threads are wanted */
+    bool in_region;         /* within one parallel region around a loop that they do not share */
+    bool is_single;         /* there, in a block that one thread runs */
     size_t depth;           /* loops around */
     const char *counters;   /* "t0, t1": of the loops around, and what is known of them: */
     const char *known;      /* "t0 >= 1 and t0 < N and " */
@@ -117,6 +123,7 @@ static char *expr_text(const struct printer *p, isl_ast_expr *expr)
 }
 
 static void print_node(struct printer *p, isl_ast_node *node);
+static void print_part(struct printer *p, isl_ast_node *node);
 
 static bool is_name(const char *text)
 {
@@ -188,26 +195,182 @@ static bool holds_loop(isl_ast_node *node)
     }
 }
 
-static void print_pragma(struct printer *p, bool is_free, bool is_inner, const char *condition,
-                         const char *name, const char *from)
+/* "to) - (from" of a loop that counts up to a bound, or of it and `last`, which goes on where it
+ * ends; NULL: it has another condition. */
+static const char *extent_text(struct printer *p, isl_ast_node *node, isl_ast_node *last)
 {
-    if (!is_free)
+    const char *name = expr_text(p, isl_ast_node_for_get_iterator(node));
+    const char *condition = expr_text(p, isl_ast_node_for_get_cond(last ? last : node));
+    const char *bound = strchr(condition, '<');
+    if (!bound || strncmp(condition, name, strlen(name)) != 0)
+        return NULL;
+    return hone_pool_printf(p->model->in->pool, "%s) - (%s", bound + (bound[1] == '=' ? 3 : 2),
+                            expr_text(p, isl_ast_node_for_get_init(node)));
+}
+
+/* The first loop in the tree; NULL: none. Given to the caller. */
+static isl_ast_node *first_loop(isl_ast_node *node)
+{
+    isl_ast_node *ret = NULL;
+    if (isl_ast_node_get_type(node) == isl_ast_node_for)
+        return isl_ast_node_copy(node);
+    if (isl_ast_node_get_type(node) == isl_ast_node_if) {
+        isl_ast_node *then = isl_ast_node_if_get_then_node(node);
+        ret = first_loop(then);
+        isl_ast_node_free(then);
+    } else if (isl_ast_node_get_type(node) == isl_ast_node_block) {
+        isl_ast_node_list *list = isl_ast_node_block_get_children(node);
+        for (int i = 0; i < (int)isl_ast_node_list_n_ast_node(list) && !ret; i++) {
+            isl_ast_node *child = isl_ast_node_list_get_ast_node(list, i);
+            ret = first_loop(child);
+            isl_ast_node_free(child);
+        }
+        isl_ast_node_list_free(list);
+    }
+    return ret;
+}
+
+static bool names(const char *text, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *at = strstr(text, name); at; at = strstr(at + 1, name))
+        if ((at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_')) &&
+            !(isalnum((unsigned char)at[len]) || at[len] == '_'))
+            return true;
+    return false;
+}
+
+/* " * ((M) - (0)) * 32": how often what is in the body runs, by its first loops. A bound that
+ * follows the loop's own counter is not known ahead of it: `unknown` stands for that count. */
+static const char *count_inside(struct printer *p, isl_ast_node *body, const char *counter,
+                                const char *unknown, bool *ret_is_vector)
+{
+    struct hone_pool *pool = p->model->in->pool;
+    const char *ret = "", *inner[HONE_SCOP_MAX_DEPTH * 2] = {counter};
+    size_t n_inner = 1;
+    isl_ast_node *loop = first_loop(body);
+    while (loop && n_inner < HONE_COUNTOF(inner)) {
+        bool is_once = isl_ast_node_for_is_degenerate(loop) == isl_bool_true;
+        const char *extent = is_once ? NULL : extent_text(p, loop, NULL);
+        bool is_known = extent != NULL;
+        for (size_t i = 0; i < n_inner && is_known; i++)
+            is_known = !names(extent, inner[i]);
+        if (!is_once)
+            ret = is_known ? hone_pool_printf(pool, "%s * ((%s))", ret, extent)
+                           : hone_pool_printf(pool, "%s * %s", ret, unknown);
+        *ret_is_vector = is_marked_free(loop);
+        inner[n_inner++] = expr_text(p, isl_ast_node_for_get_iterator(loop));
+        isl_ast_node *inside = isl_ast_node_for_get_body(loop), *next = first_loop(inside);
+        isl_ast_node_free(inside);
+        isl_ast_node_free(loop);
+        loop = next;
+    }
+    isl_ast_node_free(loop);
+    return ret;
+}
+
+static const char *clause_text(struct printer *p, isl_ast_node *node, isl_ast_node *last,
+                               isl_ast_node *body)
+{
+    const char *extent = extent_text(p, node, last);
+    bool is_vector = !holds_loop(body);
+    if (!extent)
+        return "";
+    const char *inside = count_inside(p, body, expr_text(p, isl_ast_node_for_get_iterator(node)),
+                                      UNKNOWN_COUNT, &is_vector);
+    return hone_pool_printf(p->model->in->pool, " if(%s((%s))%s >= %d)", *inside ? "(double)" : "",
+                            extent, inside, p->depth > 0 && is_vector ? FEW_INSIDE : FEW);
+}
+
+static void print_pragma(struct printer *p, isl_ast_node *node, isl_ast_node *last,
+                         isl_ast_node *body)
+{
+    bool is_inner = !holds_loop(body);
+    if (!is_marked_free(node))
         return;
     bool is_shared = !p->is_shared && !(is_inner && p->depth >= MOST_WAKES);
     if (!is_shared && !is_inner)
         return;
     hone_buf_str(&p->text, "#pragma omp");
     if (is_shared)
-        hone_buf_str(&p->text, " parallel for");
+        hone_buf_str(&p->text, p->in_region ? " for" : " parallel for");
     if (is_inner)
         hone_buf_str(&p->text, " simd");
-    const char *bound = strchr(condition, '<');
-    if (is_shared && bound && strncmp(condition, name, strlen(name)) == 0)
-        hone_buf_printf(&p->text, " if((%s) - (%s) >= %d)", bound + (bound[1] == '=' ? 3 : 2), from,
-                        is_inner ? FEW_PLAIN : FEW);
+    if (is_shared && !p->in_region)
+        hone_buf_str(&p->text, clause_text(p, node, last, body));
     hone_buf_str(&p->text, "\n");
     p->result->n_threaded += is_shared;
     p->result->n_vector += is_inner;
+}
+
+/* ---- one parallel region ---- */
+
+/* Is there a loop that threads share, so many loops being around the node? */
+static bool has_shared(isl_ast_node *node, size_t depth)
+{
+    bool ret = false;
+    enum isl_ast_node_type type = isl_ast_node_get_type(node);
+    if (type == isl_ast_node_for) {
+        isl_ast_node *body = isl_ast_node_for_get_body(node);
+        bool is_inner = !holds_loop(body);
+        bool is_once = isl_ast_node_for_is_degenerate(node) == isl_bool_true;
+        ret = !is_once && is_marked_free(node) ? !(is_inner && depth >= MOST_WAKES)
+                                               : has_shared(body, depth + !is_once);
+        isl_ast_node_free(body);
+    } else if (type == isl_ast_node_if) {
+        isl_ast_node *then = isl_ast_node_if_get_then_node(node);
+        ret = has_shared(then, depth);
+        isl_ast_node_free(then);
+        if (!ret && isl_ast_node_if_has_else_node(node) == isl_bool_true) {
+            isl_ast_node *otherwise = isl_ast_node_if_get_else_node(node);
+            ret = has_shared(otherwise, depth);
+            isl_ast_node_free(otherwise);
+        }
+    } else if (type == isl_ast_node_block) {
+        isl_ast_node_list *list = isl_ast_node_block_get_children(node);
+        for (int i = 0; i < (int)isl_ast_node_list_n_ast_node(list) && !ret; i++) {
+            isl_ast_node *child = isl_ast_node_list_get_ast_node(list, i);
+            ret = has_shared(child, depth);
+            isl_ast_node_free(child);
+        }
+        isl_ast_node_list_free(list);
+    }
+    return ret;
+}
+
+/* Around a loop whose iterations follow one another, with loops inside that threads share: they are
+ * woken once, and meet at the end of each shared loop. NULL: it is no such loop; else where that
+ * pays, by the work of one iteration. */
+static const char *region_condition(struct printer *p, isl_ast_node *node, isl_ast_node *body)
+{
+    struct hone_pool *pool = p->model->in->pool;
+    const char *extent = extent_text(p, node, NULL);
+    if (p->is_shared || p->in_region || p->depth > 0 || is_marked_free(node) || !extent ||
+        !has_shared(body, 1))
+        return NULL;
+    bool is_vector = false;
+    const char *inside = count_inside(p, body, expr_text(p, isl_ast_node_for_get_iterator(node)),
+                                      hone_pool_printf(pool, "((%s))", extent), &is_vector);
+    return hone_pool_printf(pool, "(double)1%s >= %d", inside,
+                            is_vector ? FEW_IN_REGION : FEW_IN_REGION / 8);
+}
+
+/* In a region, what threads do not share is for one of them; neighbours are for the same one. */
+static void begin_part(struct printer *p, isl_ast_node *node)
+{
+    bool is_all = !p->in_region || p->is_shared || has_shared(node, p->depth);
+    if (p->is_single && is_all)
+        hone_buf_str(&p->text, "}\n");
+    if (!p->is_single && !is_all)
+        hone_buf_str(&p->text, "#pragma omp single\n{\n");
+    p->is_single = !is_all;
+}
+
+static void end_parts(struct printer *p)
+{
+    if (p->is_single)
+        hone_buf_str(&p->text, "}\n");
+    p->is_single = false;
 }
 
 /* The body in a loop of its counter; what is known of that is said while it lasts. */
@@ -217,34 +380,63 @@ static void print_body(struct printer *p, isl_ast_node *body, const char *name, 
     struct hone_pool *pool = p->model->in->pool;
     p->counters = hone_pool_printf(pool, "%s%s%s", counters, *counters ? ", " : "", name);
     p->known = hone_pool_printf(pool, "%s%s and ", before, known);
-    print_node(p, body);
+    print_part(p, body);
     hone_buf_str(&p->text, "}\n");
     p->counters = counters;
     p->known = before;
 }
 
 /* last: the loop that goes on where this one ends (joins); NULL: none. */
-static void print_for(struct printer *p, isl_ast_node *node, isl_ast_node *last)
+static void print_loop(struct printer *p, isl_ast_node *node, isl_ast_node *last,
+                       isl_ast_node *body)
 {
     struct hone_pool *pool = p->model->in->pool;
-    isl_ast_node *body = isl_ast_node_for_get_body(node);
     const char *name = expr_text(p, isl_ast_node_for_get_iterator(node));
     const char *from = expr_text(p, isl_ast_node_for_get_init(node));
-    if (isl_ast_node_for_is_degenerate(node) == isl_bool_true) {
+    const char *condition = expr_text(p, isl_ast_node_for_get_cond(last ? last : node));
+    const char *step = expr_text(p, isl_ast_node_for_get_inc(node));
+    bool was_shared = p->is_shared, is_free = is_marked_free(node);
+    print_pragma(p, node, last, body);
+    p->is_shared = p->is_shared || is_free;
+    p->depth++;
+    hone_buf_printf(&p->text, "for (int64_t %s = %s; %s; %s += %s) {\n", name, from, condition,
+                    name, step);
+    print_body(p, body, name, hone_pool_printf(pool, "%s >= %s and %s", name, from, condition));
+    p->is_shared = was_shared;
+    p->depth--;
+}
+
+/* Where it does not pay, the same for one thread: a team of one pays for each meeting, too. */
+static void print_in_region(struct printer *p, isl_ast_node *node, isl_ast_node *last,
+                            isl_ast_node *body, const char *condition)
+{
+    size_t n_vector = p->result->n_vector;
+    hone_buf_printf(&p->text, "if (%s) {\n#pragma omp parallel\n", condition);
+    p->in_region = true;
+    print_loop(p, node, last, body);
+    p->in_region = false;
+    hone_buf_str(&p->text, "} else {\n");
+    p->is_shared = true;
+    p->result->n_vector = n_vector;
+    print_loop(p, node, last, body);
+    p->is_shared = false;
+    hone_buf_str(&p->text, "}\n");
+}
+
+static void print_for(struct printer *p, isl_ast_node *node, isl_ast_node *last)
+{
+    isl_ast_node *body = isl_ast_node_for_get_body(node);
+    bool is_once = isl_ast_node_for_is_degenerate(node) == isl_bool_true;
+    const char *condition = is_once ? NULL : region_condition(p, node, body);
+    if (is_once) {
+        const char *name = expr_text(p, isl_ast_node_for_get_iterator(node));
+        const char *from = expr_text(p, isl_ast_node_for_get_init(node));
         hone_buf_printf(&p->text, "{\nconst int64_t %s = %s;\n", name, from);
-        print_body(p, body, name, hone_pool_printf(pool, "%s = %s", name, from));
+        print_body(p, body, name, hone_pool_printf(p->model->in->pool, "%s = %s", name, from));
+    } else if (condition) {
+        print_in_region(p, node, last, body, condition);
     } else {
-        const char *condition = expr_text(p, isl_ast_node_for_get_cond(last ? last : node));
-        const char *step = expr_text(p, isl_ast_node_for_get_inc(node));
-        bool was_shared = p->is_shared, is_free = is_marked_free(node);
-        print_pragma(p, is_free, !holds_loop(body), condition, name, from);
-        p->is_shared = p->is_shared || is_free;
-        p->depth++;
-        hone_buf_printf(&p->text, "for (int64_t %s = %s; %s; %s += %s) {\n", name, from, condition,
-                        name, step);
-        print_body(p, body, name, hone_pool_printf(pool, "%s >= %s and %s", name, from, condition));
-        p->is_shared = was_shared;
-        p->depth--;
+        print_loop(p, node, last, body);
     }
     isl_ast_node_free(body);
 }
@@ -325,6 +517,20 @@ static isl_ast_node_list *flat_children(const struct printer *p, isl_ast_node *n
     return ret;
 }
 
+/* last: as print_for. What one thread runs is not shared further. */
+static void print_inside(struct printer *p, isl_ast_node *node, isl_ast_node *last)
+{
+    bool is_single = p->is_single, is_shared = p->is_shared;
+    p->is_shared = is_shared || is_single;
+    p->is_single = false;
+    if (last)
+        print_for(p, node, last);
+    else
+        print_node(p, node);
+    p->is_shared = is_shared;
+    p->is_single = is_single;
+}
+
 static void print_block(struct printer *p, isl_ast_node *node)
 {
     isl_ast_node_list *list = flat_children(p, node);
@@ -333,27 +539,39 @@ static void print_block(struct printer *p, isl_ast_node *node)
         isl_ast_node *child = isl_ast_node_list_get_ast_node(list, i);
         isl_ast_node *next = i + 1 < n ? isl_ast_node_list_get_ast_node(list, i + 1) : NULL;
         bool is_joined = next && joins(p, child, next);
-        if (is_joined)
-            print_for(p, child, next);
-        else
-            print_node(p, child);
+        begin_part(p, child);
+        print_inside(p, child, is_joined ? next : NULL);
         i += is_joined;
         isl_ast_node_free(child);
         isl_ast_node_free(next);
     }
+    end_parts(p);
     isl_ast_node_list_free(list);
+}
+
+/* A block sees to its own parts. */
+static void print_part(struct printer *p, isl_ast_node *node)
+{
+    bool is_block = isl_ast_node_get_type(node) == isl_ast_node_block;
+    if (is_block) {
+        print_node(p, node);
+        return;
+    }
+    begin_part(p, node);
+    print_inside(p, node, NULL);
+    end_parts(p);
 }
 
 static void print_if(struct printer *p, isl_ast_node *node)
 {
     isl_ast_node *then = isl_ast_node_if_get_then_node(node);
     hone_buf_printf(&p->text, "if (%s) {\n", expr_text(p, isl_ast_node_if_get_cond(node)));
-    print_node(p, then);
+    print_part(p, then);
     isl_ast_node_free(then);
     if (isl_ast_node_if_has_else_node(node) == isl_bool_true) {
         isl_ast_node *otherwise = isl_ast_node_if_get_else_node(node);
         hone_buf_str(&p->text, "} else {\n");
-        print_node(p, otherwise);
+        print_part(p, otherwise);
         isl_ast_node_free(otherwise);
     }
     hone_buf_str(&p->text, "}\n");

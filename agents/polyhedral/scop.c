@@ -726,7 +726,8 @@ static void find(struct runs *runs, const struct hone_c_node *block)
             continue;
         n = from->next; /* not this one; perhaps what is inside of it */
         for (const struct hone_c_node *in = from->first; in; in = in->next)
-            if (in->kind == HONE_C_COMPOUND && (from->kind == HONE_C_FOR || from->kind == HONE_C_IF))
+            if (in->kind == HONE_C_COMPOUND &&
+                (from->kind == HONE_C_FOR || from->kind == HONE_C_IF))
                 find(runs, in);
     }
 }

@@ -104,19 +104,34 @@ static size_t normal_sites(const struct hone_rewrite *rewrite, const struct hone
     return n;
 }
 
+/* What stands in a parallel region outside of its shared loops, every thread runs: rules take it for
+ * the work of one. */
+static bool has_region(const struct hone_coder_input *in)
+{
+    return strstr(in->tree->source, "#pragma omp for") || strstr(in->tree->source, "omp single");
+}
+
+static size_t sites_as_written(const struct hone_rewrite *rewrite,
+                               const struct hone_coder_input *in,
+                               struct hone_coder_site ret[HONE_CODER_MAX_SITES])
+{
+    size_t n = rewrite->sites(in, ret, HONE_CODER_MAX_SITES);
+    for (size_t i = 0; i < n; i++)
+        hone_coder_locate(in, &ret[i]);
+    return n;
+}
+
 size_t hone_coder_sites(const struct hone_rewrite *rewrite, const struct hone_coder_input *in,
                         struct hone_coder_site ret[HONE_CODER_MAX_SITES])
 {
     if (in->is_blind || !hone_rewrite_is_for(rewrite, in->target))
         return 0;
-    size_t n = 0;
-    if (in->normal && rewrite->form == HONE_REWRITE_NORMAL)
-        n = normal_sites(rewrite, in, ret);
-    if (n > 0)
-        return n;
-    n = rewrite->sites(in, ret, HONE_CODER_MAX_SITES);
-    for (size_t i = 0; i < n; i++)
-        hone_coder_locate(in, &ret[i]);
+    if (has_region(in))
+        return rewrite->suits_region ? sites_as_written(rewrite, in, ret) : 0;
+    size_t n =
+        in->normal && rewrite->form == HONE_REWRITE_NORMAL ? normal_sites(rewrite, in, ret) : 0;
+    if (n == 0)
+        n = sites_as_written(rewrite, in, ret);
     return n == 0 && in->normal && rewrite->form == HONE_REWRITE_EITHER
                ? normal_sites(rewrite, in, ret)
                : n;

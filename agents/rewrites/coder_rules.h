@@ -21,6 +21,9 @@ struct hone_rewrite {
     const char *strategy; /* catalogue id, "C08" */
     const char *words;    /* commit subject: "thread the outer loops" */
     enum hone_rewrite_form form;
+    /* May it be applied to text that all threads of a parallel region run, sharing some of its loops
+     * (omp for)? It leaves the order of statements as it is. */
+    bool suits_region;
     /* A rewrite that is part of the step: it is applied to the new text at its first place, if it
      * finds one there. NULL: none. */
     const char *then;

@@ -114,6 +114,7 @@ static char *unroll_apply(const struct hone_coder_input *in, const struct hone_c
 const struct hone_rewrite hone_rewrite_fast_math = {
     .name = "fast_math",
     .strategy = "C15",
+    .suits_region = true,
     .words = "fast math for the file",
     .sites = fast_math_sites,
     .apply = fast_math_apply,
@@ -122,6 +123,7 @@ const struct hone_rewrite hone_rewrite_fast_math = {
 const struct hone_rewrite hone_rewrite_unroll_loops = {
     .name = "unroll_loops",
     .strategy = "C16",
+    .suits_region = true,
     .words = "let the compiler unroll",
     .sites = unroll_sites,
     .apply = unroll_apply,

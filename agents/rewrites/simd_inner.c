@@ -93,6 +93,7 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
 const struct hone_rewrite hone_rewrite_simd_inner = {
     .name = "simd_inner",
     .strategy = "C04",
+    .suits_region = true,
     .words = "let the compiler vectorise: restrict and omp simd",
     .sites = sites,
     .apply = apply,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -132,19 +133,59 @@ static void compare(int version)
     }
 }
 
+static void leave_region(void);
+
 void rt_run(int version, void (*run)(void))
 {
     if (is_dead[version])
         return;
     fill();
+    leave_region();
     if (sigsetjmp(jump, 1) == 0)
         run();
     compare(version);
 }
 
-/* ---- OpenMP, four threads in turn, the last first ---- */
+/* ---- OpenMP, four threads in turn from barrier to barrier, the last first ---- */
 
-static int thread_number;
+enum { STACK_BYTES = 8 << 20 };
+
+static struct {
+    ucontext_t context;
+    char *stack;
+    bool is_done;
+    int n_singles; /* that it came to */
+} threads[N_THREADS];
+static ucontext_t caller;
+static void (*shared_region)(void *);
+static void *shared_data;
+static bool is_in_region;
+static int thread_number, n_taken; /* singles that a thread runs or has run */
+
+static void leave_region(void)
+{
+    is_in_region = false;
+    thread_number = 0;
+}
+
+static void run_thread(void)
+{
+    shared_region(shared_data);
+    threads[thread_number].is_done = true;
+}
+
+static void start_thread(int t)
+{
+    if (!threads[t].stack)
+        threads[t].stack = malloc(STACK_BYTES);
+    threads[t].is_done = false;
+    threads[t].n_singles = 0;
+    getcontext(&threads[t].context);
+    threads[t].context.uc_stack.ss_sp = threads[t].stack;
+    threads[t].context.uc_stack.ss_size = STACK_BYTES;
+    threads[t].context.uc_link = &caller;
+    makecontext(&threads[t].context, run_thread, 0);
+}
 
 int omp_get_thread_num(void)
 {
@@ -161,12 +202,39 @@ int omp_get_max_threads(void)
     return N_THREADS;
 }
 
+void GOMP_barrier(void)
+{
+    if (is_in_region)
+        swapcontext(&threads[thread_number].context, &caller);
+}
+
+bool GOMP_single_start(void)
+{
+    if (threads[thread_number].n_singles++ < n_taken)
+        return false;
+    n_taken++;
+    return true;
+}
+
 void GOMP_parallel(void (*region)(void *), void *data, unsigned n_threads, unsigned flags)
 {
     (void)n_threads;
     (void)flags;
-    int before = thread_number;
-    for (thread_number = N_THREADS - 1; thread_number >= 0; thread_number--)
-        region(data);
-    thread_number = before;
+    if (is_in_region)
+        abort(); /* no rule writes one in the other */
+    shared_region = region;
+    shared_data = data;
+    is_in_region = true;
+    n_taken = 0;
+    for (int t = 0; t < N_THREADS; t++)
+        start_thread(t);
+    for (bool is_left = true; is_left;) {
+        is_left = false;
+        for (thread_number = N_THREADS - 1; thread_number >= 0; thread_number--) {
+            if (!threads[thread_number].is_done)
+                swapcontext(&caller, &threads[thread_number].context);
+            is_left = is_left || !threads[thread_number].is_done;
+        }
+    }
+    leave_region();
 }

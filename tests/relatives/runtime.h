@@ -3,11 +3,12 @@
  * may touch, the run of one version, the comparison with the first.
  *
  * runtime.c also takes the place of OpenMP's library: a parallel region runs its four threads one
- * after the other, the last first. A value carried from one thread's iterations to another's is
+ * after the other, from barrier to barrier, the last first. A value carried from one thread's iterations to another's is
  * then always wrong, whatever the machine does. */
 #ifndef HONE_TESTS_RELATIVE_RUNTIME_H
 #define HONE_TESTS_RELATIVE_RUNTIME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { RT_DONE = 0, RT_FAILED = 3 }; /* exit status; FAILED: the relative itself crashed */
@@ -23,6 +24,8 @@ void rt_run(int version, void (*run)(void));
 int omp_get_thread_num(void);
 int omp_get_num_threads(void);
 int omp_get_max_threads(void);
+void GOMP_barrier(void);
+bool GOMP_single_start(void);
 void GOMP_parallel(void (*region)(void *), void *data, unsigned n_threads, unsigned flags);
 
 #endif

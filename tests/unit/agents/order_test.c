@@ -399,5 +399,38 @@ START_TEST(updates_change_places_alone)
 }
 END_TEST
 
-UNIT_MAIN("order", neighbours_are_joined, the_results_are_the_same, rows_stay_near_for_one_thread,
-          large_factors_are_no_places, updates_are_told, updates_change_places_alone)
+/* Threads of a loop whose iterations follow one another are woken once; what they do not share is
+ * for one of them. No rule that reads loops touches such a text. */
+START_TEST(threads_are_woken_once)
+{
+    static const char source[] =
+        "#include <stdint.h>\nvoid k(double *P, long N)\n{\n"
+        "for (long k = 0; k < N; k++) for (long i = 0; i < N; i++) for (long j = 0; j < N; j++)\n"
+        "P[i * N + j] = P[i * N + j] < P[i * N + k] + P[k * N + j] ? P[i * N + j] : P[i * N + k] + "
+        "P[k * N + j];\n}\n";
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = NULL;
+    struct hone_coder_input in;
+    struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+    const struct hone_rewrite *rule = hone_rewrite_find("share_nests");
+    const char *text = NULL;
+    ck_assert_int_eq(hone_c_parser_new(&parser, NULL), 0);
+    ck_assert_int_eq(hone_coder_read(parser, "cpu", source, "k", pool, &in, NULL), 0);
+    ck_assert_uint_eq(hone_coder_sites(rule, &in, sites), 1);
+    ck_assert_int_eq(hone_coder_apply(parser, rule, &in, &sites[0], &text, NULL), 0);
+    ck_assert_uint_eq(count(text, "#pragma omp parallel\n"), 1);
+    ck_assert_uint_eq(count(text, "omp for"), 8);
+    ck_assert_uint_eq(count(text, "omp single"), 1);
+    ck_assert_uint_eq(count(text, "omp simd"), 4 + 8);
+    ck_assert_uint_eq(count(text, "} else {"), 1);
+    ck_assert_int_eq(hone_coder_read(parser, "cpu", text, "k", pool, &in, NULL), 0);
+    for (size_t i = 0; i < hone_n_rewrites; i++)
+        ck_assert_msg(hone_rewrites[i]->suits_region ||
+                          hone_coder_sites(hone_rewrites[i], &in, sites) == 0,
+                      "%s", hone_rewrites[i]->name);
+}
+END_TEST
+
+UNIT_MAIN("order", threads_are_woken_once, neighbours_are_joined, the_results_are_the_same,
+          rows_stay_near_for_one_thread, large_factors_are_no_places, updates_are_told,
+          updates_change_places_alone)
