@@ -57,25 +57,50 @@ static const char *number_type(const struct hone_coder_input *in, const struct h
     return is_number ? type : NULL;
 }
 
-/* Is it Y[...]++, Y[...] += x or Y[...] -= x, a statement of its own? The array; NULL: it is not. */
-static const struct hone_c_node *added_to(const struct hone_c_node *n)
+static bool is_alike(const struct hone_c_tree *tree, const struct hone_c_node *a,
+                     const struct hone_c_node *b)
 {
+    a = hone_c_strip(a), b = hone_c_strip(b);
+    return a->end - a->begin == b->end - b->begin &&
+           memcmp(tree->source + a->begin, tree->source + b->begin, a->end - a->begin) == 0;
+}
+
+/* Y[...] = Y[...] + x, also with the sides of the sum changed. */
+static bool is_spelled_out(const struct hone_c_tree *tree, const struct hone_c_node *n)
+{
+    const struct hone_c_node *sum =
+        n->kind == HONE_C_BINARY && strcmp(n->op, "=") == 0 ? hone_c_strip(n->last) : NULL;
+    bool is_sum = sum && sum->kind == HONE_C_BINARY && strcmp(sum->op, "+") == 0;
+    bool is_less = sum && sum->kind == HONE_C_BINARY && strcmp(sum->op, "-") == 0;
+    return ((is_sum || is_less) && is_alike(tree, n->first, sum->first)) ||
+           (is_sum && is_alike(tree, n->first, sum->last));
+}
+
+/* Is it Y[...]++, Y[...] += x, Y[...] -= x or spelled out, a statement of its own? The array, and
+ * how often the statement may name it; NULL: it is not. */
+static const struct hone_c_node *added_to(const struct hone_c_tree *tree,
+                                          const struct hone_c_node *n, size_t *ret_named)
+{
+    bool is_long = is_spelled_out(tree, n);
     bool is_addition =
-        (n->kind == HONE_C_UNARY && strcmp(n->op, "++") == 0) ||
+        is_long || (n->kind == HONE_C_UNARY && strcmp(n->op, "++") == 0) ||
         (n->kind == HONE_C_ASSIGN_OP && (strcmp(n->op, "+=") == 0 || strcmp(n->op, "-=") == 0));
     const struct hone_c_node *to = is_addition && hone_c_is_stmt(n) ? hone_c_strip(n->first) : NULL;
     const struct hone_c_node *of =
         to && to->kind == HONE_C_SUBSCRIPT ? hone_c_strip(to->first) : NULL;
     bool is_param = of && of->kind == HONE_C_REF && of->decl && of->decl->kind == HONE_C_PARAM;
+    *ret_named = is_long ? 2 : 1;
     return is_param ? of->decl : NULL;
 }
 
 /* Is the array named in additions to its elements and nowhere else? */
-static bool is_only_added_to(const struct hone_c_node *body, const struct hone_c_node *root)
+static bool is_only_added_to(const struct hone_c_tree *tree, const struct hone_c_node *body,
+                             const struct hone_c_node *root)
 {
-    size_t n_added = 0, n_named = 0;
+    size_t n_added = 0, n_named = 0, n_here;
     for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
-        n_added += added_to(n) == root;
+        if (added_to(tree, n, &n_here) == root)
+            n_added += n_here;
         n_named += n->kind == HONE_C_REF && n->decl == root;
     }
     return n_named == n_added;
@@ -94,11 +119,13 @@ static const struct hone_c_node *read_root(const struct hone_coder_input *in,
                                            const struct hone_c_loop *l)
 {
     const struct hone_c_node *body = l->node->body;
+    size_t n_named;
     if (has_other(body) || hone_c_writes_scalar(l))
         return NULL;
     for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
-        const struct hone_c_node *root = added_to(n);
-        if (root && is_only_added_to(body, root) && hone_c_is_parallel_but(&in->nest, l, root))
+        const struct hone_c_node *root = added_to(in->tree, n, &n_named);
+        if (root && is_only_added_to(in->tree, body, root) &&
+            hone_c_is_parallel_but(&in->nest, l, root))
             return root;
     }
     return NULL;

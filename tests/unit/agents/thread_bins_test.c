@@ -35,6 +35,15 @@ START_TEST(sums_into_bins)
          "+ "
          "j]; for (long j = 0; j < L; j++) Y[j] -= bin[n * L + j] * Z[n]; }",
          true},
+        {"for (long n = 0; n < N; n++) for (long j = 0; j < L; j++) Y[j] = Y[j] - bin[n * L + j];",
+         true},
+        {"for (long n = 0; n < N; n++) for (long j = 0; j < L; j++) Y[j] = bin[n * L + j] + Y[j];",
+         true},
+        {"for (long n = 0; n < N; n++) for (long j = 0; j < L; j++) Y[j] = bin[n * L + j] - Y[j];",
+         false},
+        {"for (long n = 0; n < N; n++) for (long j = 1; j < L; j++) Y[j] = Y[j] + Y[j - 1] * "
+         "bin[n];",
+         false},
         {"for (long n = 0; n < N; n++) for (long j = 0; j < L; j++) { Y[j] += bin[n * L + j]; Z[j] "
          "= n; }",
          false},
