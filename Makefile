@@ -384,7 +384,7 @@ gpu-bundle: ## hone and its GPU tests as a folder that runs on a machine with no
 	$(Q)strip --strip-debug $(GPU)/bin/* $(GPU)/lib/* $(GPU)/tests/gpu/* 2>/dev/null; du -sh $(GPU)
 check-gpu: ## the tests that need a GPU (each is skipped without one); brings no package, makes the folder if it is not there
 	$(Q)[ -x $(GPU)/bin/hone ] || $(MAKE) --no-print-directory gpu-bundle
-	$(Q)RUN_TIMEOUT=280 RUN_JOBS=1 HONE_BUILD=$(GPU)/bin tests/run $(addprefix $(GPU)/tests/gpu/,$(patsubst tests/gpu/%.c,%,$(wildcard tests/gpu/*_test.c))) $(GPU_SCRIPTS)
+	$(Q)RUN_TIMEOUT=900 RUN_JOBS=1 HONE_BUILD=$(GPU)/bin tests/run $(addprefix $(GPU)/tests/gpu/,$(patsubst tests/gpu/%.c,%,$(wildcard tests/gpu/*_test.c))) $(GPU_SCRIPTS)
 gpu-report: ## measures on a GPU, in parts of under nine minutes: PART=name, all when empty; results go to OUT
 	$(Q)[ -x $(GPU)/bin/hone ] || $(MAKE) --no-print-directory gpu-bundle
 	$(Q)HONE_BUILD=$(GPU)/bin tests/gpu/report.sh $(or $(OUT),$(GPU)/report) $(PART)
