@@ -456,9 +456,14 @@ static bool read_plain_for(struct printer *p, isl_ast_node *node, struct plain_f
     isl_ast_node *body = isl_ast_node_for_get_body(node);
     bool is_plain = !holds_loop(body);
     struct hone_buf text = p->text;
+    bool is_single = p->is_single, is_shared = p->is_shared;
     p->text = (struct hone_buf){.limit = HONE_LIMIT_SOURCE_BYTES};
+    p->is_single = false;
+    p->is_shared = true; /* the body alone: nothing is opened or closed around it */
     if (is_plain)
         print_node(p, body);
+    p->is_single = is_single;
+    p->is_shared = is_shared;
     ret->body =
         hone_pool_strndup(p->model->in->pool, p->text.data ? p->text.data : "", p->text.len);
     hone_buf_done(&p->text);

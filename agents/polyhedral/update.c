@@ -114,7 +114,7 @@ static bool is_one_own(struct reading *r, const struct hone_c_node *a, const str
 {
     bool is_a = is_same_text(r->tree, a, r->target), is_b = is_same_text(r->tree, b, r->target);
     const struct hone_c_node *other = bare(is_a ? b : a);
-    if (is_a == is_b || (needs_type && !is_same_type(other, r->target)))
+    if (is_a == is_b || !is_integer(other->type) || (needs_type && !is_same_type(other, r->target)))
         return false;
     return add_own(r, is_a ? a : b);
 }
@@ -161,7 +161,8 @@ static bool read_plain(struct reading *r, const struct hone_c_node *stmt)
     add_own(r, r->target);
     if (stmt->kind == HONE_C_BINARY)
         return strcmp(stmt->op, "=") == 0 && read_value(r, stmt->last);
-    if (!strchr("+-*&|^", stmt->op[0]) || strcmp(stmt->op + 1, "=") != 0)
+    if (!strchr("+-*&|^", stmt->op[0]) || strcmp(stmt->op + 1, "=") != 0 ||
+        !is_integer(stmt->last->type)) /* X += 0.3 rounds what X was before */
         return false;
     r->ret->op = stmt->op[0] == '-' ? '+' : stmt->op[0];
     return true;

@@ -59,7 +59,8 @@ static bool is_factor_whole(const struct hone_coder_input *in, const struct hone
         return true;
     for (size_t i = 0; decl && i < in->nest.n; i++) {
         const struct hone_c_loop *l = &in->nest.loops[i];
-        if (l->var != decl || !l->is_canonical || !hone_c_contains(l->node->body, at))
+        if (l->var != decl || !l->declares_var || !l->is_canonical ||
+            !hone_c_contains(l->node->body, at))
             continue;
         struct hone_c_poly lower = hone_c_poly_of(in->nest.function, l->lower);
         return is_never_below_zero(in, &lower, l->node);
@@ -117,7 +118,9 @@ static bool read_one(const struct hone_coder_input *in, const struct hone_c_loop
                        divisor = hone_c_poly_of(f, n->last), lower = hone_c_poly_of(f, l->lower);
     int64_t step = 0, number = 0;
     bool is_fixed = is_number(&divisor, &number);
-    const struct hone_c_node *name = hone_c_strip(n->last);
+    const struct hone_c_node *name = n->last; /* no cast around it */
+    while (name->kind == HONE_C_PAREN)
+        name = name->first;
     if (!is_number(&by, &step) || step < 1 || step > MOST_STEP ||
         (is_fixed ? number < 1 || (number & (number - 1)) == 0
                   : name->kind != HONE_C_REF || !is_size(in, name->decl)) ||
@@ -148,12 +151,33 @@ static struct remainder *find(struct remainders *all, const struct remainder *li
     return &all->v[all->n++];
 }
 
+static const char *plain_type(const char *type)
+{
+    return strncmp(type, "const ", 6) == 0 ? type + 6 : type;
+}
+
+static bool is_wide(const char *type)
+{
+    return strstr(type, "long") || strstr(type, "int64_t") || strstr(type, "ptrdiff_t");
+}
+
 static bool has_jump(const struct hone_c_node *body)
 {
     for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n))
         if (n->kind == HONE_C_JUMP || n->kind == HONE_C_OTHER)
             return true;
     return false;
+}
+
+/* "i_rest", "i2_rest": those of one loop are never one. */
+static const char *name_of(const struct remainders *all, const struct remainder *r,
+                           const char *what)
+{
+    const char *counter = all->loop->var->name;
+    size_t i = (size_t)(r - all->v);
+    return hone_fresh_name(all->in,
+                           i ? hone_pool_printf(all->in->pool, "%s%zu_%s", counter, i + 1, what)
+                             : hone_pool_printf(all->in->pool, "%s_%s", counter, what));
 }
 
 /* Those of an innermost loop; edits: NULL to count them alone. */
@@ -177,8 +201,11 @@ static void read_loop(struct remainders *all, struct hone_c_edits *edits)
         if (!*name)
             *name =
                 hone_fresh_name(all->in, i ? hone_pool_printf(pool, "%s_%zu", stem, i + 1) : stem);
-        if (edits)
-            hone_c_replace(edits, n->begin, n->end, *name);
+        if (edits) /* in the type that it has: what follows may wrap, or compare without a sign */
+            hone_c_replace(edits, n->begin, n->end,
+                           is_wide(n->type)
+                               ? *name
+                               : hone_pool_printf(pool, "((%s)%s)", plain_type(n->type), *name));
     }
 }
 
@@ -190,9 +217,10 @@ static const char *start_text(const struct remainders *all, const struct remaind
     struct hone_c_edits e, none;
     hone_c_edits_init(&e, all->in->tree);
     hone_c_edits_init(&none, all->in->tree);
-    hone_c_replace_refs(
-        &e, r->first, all->loop->var,
-        hone_pool_printf(all->in->pool, "(%s)", hone_lower_text(all->in, all->loop)));
+    hone_c_replace_refs(&e, r->first, all->loop->var,
+                        hone_pool_printf(all->in->pool, "((%s)%s)",
+                                         hone_type_text(all->in, all->loop->var),
+                                         hone_lower_text(all->in, all->loop)));
     return hone_pool_printf(all->in->pool, "(%s) %c %s",
                             hone_c_edit_text(&e, r->first->begin, r->first->end), op,
                             hone_c_edit_text(&none, r->divisor->begin, r->divisor->end));
@@ -222,10 +250,7 @@ static void put_loop(const struct remainders *all, struct hone_c_edits *inner,
     HONE_CLEANUP(hone_buf_done) struct hone_buf head = HONE_BUF_INIT, step = HONE_BUF_INIT;
     for (size_t i = 0; i < all->n; i++) {
         const struct remainder *r = &all->v[i];
-        const char *rest = r->rest ? r->rest
-                                   : hone_fresh_name(all->in,
-                                                     hone_pool_printf(pool, "%s_rest_%zu",
-                                                                      all->loop->var->name, i + 1)),
+        const char *rest = r->rest ? r->rest : name_of(all, r, "rest"),
                    *divisor = hone_c_edit_text(&none, r->divisor->begin, r->divisor->end);
         hone_buf_printf(&head, "int64_t %s = %s;\n", rest, start_text(all, r, '%'));
         if (r->quotient)
@@ -234,7 +259,7 @@ static void put_loop(const struct remainders *all, struct hone_c_edits *inner,
     }
     const char *front = hone_c_edit_text(&none, loop->begin, loop->body->begin);
     hone_c_replace(e, loop->begin, hone_c_stmt_end(all->in->tree, loop),
-                   hone_pool_printf(pool, "{\n%s%s{\n%s%s}\n}", head.data, front,
+                   hone_pool_printf(pool, "{\n%s%s{\n{\n%s\n}\n%s}\n}", head.data, front,
                                     hone_body_text(inner, loop->body), step.data));
 }
 

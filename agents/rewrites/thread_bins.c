@@ -27,7 +27,16 @@ static const struct hone_c_node *param_named(const struct hone_c_node *function,
     return NULL;
 }
 
-/* "L", "(R * C)" from the task's shape; NULL: an axis is no parameter that keeps its value. */
+/* Is the name that of a variable somewhere in the function? */
+static bool is_local_name(const struct hone_c_node *function, const char *name)
+{
+    for (const struct hone_c_node *n = function; n; n = hone_c_walk(function, n))
+        if (n->kind == HONE_C_VAR && strcmp(n->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* "L", "((long)R * C)" from the task's shape; NULL: an axis is no parameter that keeps its value. */
 static const char *count_text(const struct hone_coder_input *in, const struct hone_c_node *root)
 {
     const struct hone_task *task = in->task;
@@ -39,11 +48,12 @@ static const char *count_text(const struct hone_coder_input *in, const struct ho
         for (size_t d = 0; d < t->rank; d++) {
             const char *axis = task->axes[t->shape[d]].name;
             const struct hone_c_node *p = param_named(in->nest.function, axis);
-            if (!p || strchr(p->type, '*') || hone_c_writes(in->nest.function, p))
+            if (!p || strchr(p->type, '*') || hone_c_writes(in->nest.function, p) ||
+                is_local_name(in->nest.function, axis))
                 return NULL;
             text = text ? hone_pool_printf(in->pool, "%s * %s", text, axis) : axis;
         }
-        return text && t->rank > 1 ? hone_pool_printf(in->pool, "(%s)", text) : text;
+        return text && t->rank > 1 ? hone_pool_printf(in->pool, "((long)%s)", text) : text;
     }
     return NULL;
 }
@@ -57,19 +67,26 @@ static const char *number_type(const struct hone_coder_input *in, const struct h
     return is_number ? type : NULL;
 }
 
+static const struct hone_c_node *bare(const struct hone_c_node *expr)
+{
+    while (expr->kind == HONE_C_PAREN)
+        expr = expr->first;
+    return expr;
+}
+
 static bool is_alike(const struct hone_c_tree *tree, const struct hone_c_node *a,
                      const struct hone_c_node *b)
 {
-    a = hone_c_strip(a), b = hone_c_strip(b);
+    a = bare(a), b = bare(b);
     return a->end - a->begin == b->end - b->begin &&
            memcmp(tree->source + a->begin, tree->source + b->begin, a->end - a->begin) == 0;
 }
 
-/* Y[...] = Y[...] + x, also with the sides of the sum changed. */
+/* Y[...] = Y[...] + x, also with the sides of the sum changed. A cast cuts the sum each time. */
 static bool is_spelled_out(const struct hone_c_tree *tree, const struct hone_c_node *n)
 {
     const struct hone_c_node *sum =
-        n->kind == HONE_C_BINARY && strcmp(n->op, "=") == 0 ? hone_c_strip(n->last) : NULL;
+        n->kind == HONE_C_BINARY && strcmp(n->op, "=") == 0 ? bare(n->last) : NULL;
     bool is_sum = sum && sum->kind == HONE_C_BINARY && strcmp(sum->op, "+") == 0;
     bool is_less = sum && sum->kind == HONE_C_BINARY && strcmp(sum->op, "-") == 0;
     return ((is_sum || is_less) && is_alike(tree, n->first, sum->first)) ||
@@ -93,6 +110,35 @@ static const struct hone_c_node *added_to(const struct hone_c_tree *tree,
     return is_param ? of->decl : NULL;
 }
 
+/* Y[i], and not its address. */
+static bool is_element(const struct hone_c_node *ref)
+{
+    const struct hone_c_node *of = ref, *up = ref->parent;
+    for (; up->kind == HONE_C_PAREN; up = up->parent)
+        of = up;
+    if (up->kind != HONE_C_SUBSCRIPT || up->first != of)
+        return false;
+    for (up = up->parent; up->kind == HONE_C_PAREN;)
+        up = up->parent;
+    return !(up->kind == HONE_C_UNARY && strcmp(up->op, "&") == 0);
+}
+
+/* Is the array reached by its own name alone? A call that is a statement (memcpy) keeps no pointer;
+ * `float *q = Y`, `q = Y + 1`, `&Y[2]` and `Y++` do. */
+static bool has_one_name(const struct hone_c_node *function, const struct hone_c_node *root)
+{
+    for (const struct hone_c_node *n = function; n; n = hone_c_walk(function, n)) {
+        if (n->kind != HONE_C_REF || n->decl != root || is_element(n))
+            continue;
+        const struct hone_c_node *stmt = n;
+        while (stmt->parent && !hone_c_is_stmt(stmt))
+            stmt = stmt->parent;
+        if (stmt->kind != HONE_C_CALL && stmt->kind != HONE_C_CAST)
+            return false;
+    }
+    return true;
+}
+
 /* Is the array named in additions to its elements and nowhere else? */
 static bool is_only_added_to(const struct hone_c_tree *tree, const struct hone_c_node *body,
                              const struct hone_c_node *root)
@@ -104,6 +150,22 @@ static bool is_only_added_to(const struct hone_c_tree *tree, const struct hone_c
         n_named += n->kind == HONE_C_REF && n->decl == root;
     }
     return n_named == n_added;
+}
+
+static bool is_floating(const char *type)
+{
+    return strstr(type, "float") || strstr(type, "double");
+}
+
+/* Are floating values added to integers? Each addition rounds what was there before. */
+static bool rounds_between(const struct hone_c_tree *tree, const struct hone_c_node *body,
+                           const struct hone_c_node *root, const char *type)
+{
+    size_t n_named;
+    for (const struct hone_c_node *n = body; n && !is_floating(type); n = hone_c_walk(body, n))
+        if (added_to(tree, n, &n_named) == root && n->last && is_floating(n->last->type))
+            return true;
+    return false;
 }
 
 static bool has_other(const struct hone_c_node *body)
@@ -124,8 +186,8 @@ static const struct hone_c_node *read_root(const struct hone_coder_input *in,
         return NULL;
     for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
         const struct hone_c_node *root = added_to(in->tree, n, &n_named);
-        if (root && is_only_added_to(in->tree, body, root) &&
-            hone_c_is_parallel_but(&in->nest, l, root))
+        if (root && has_one_name(in->nest.function, root) &&
+            is_only_added_to(in->tree, body, root) && hone_c_is_parallel_but(&in->nest, l, root))
             return root;
     }
     return NULL;
@@ -144,8 +206,8 @@ static bool read_bins(const struct hone_coder_input *in, const struct hone_c_loo
         return false;
     ret->type = number_type(in, ret->root);
     ret->count = ret->type ? count_text(in, ret->root) : NULL;
-    bool is_float = ret->count && (strstr(ret->type, "float") || strstr(ret->type, "double"));
-    return ret->count && !(is_float && hone_rounds_as_written(in));
+    return ret->count && !(is_floating(ret->type) && hone_rounds_as_written(in)) &&
+           !rounds_between(in->tree, l->node->body, ret->root, ret->type);
 }
 
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)

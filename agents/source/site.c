@@ -298,12 +298,25 @@ const char *hone_chunk_text(const struct hone_coder_input *in, const struct hone
     const char *t = hone_type_text(in, loop->var), *v = loop->var->name,
                *n = hone_count_text(in, loop), *lower = hone_lower_text(in, loop);
     const char *plus = strcmp(lower, "0") == 0 ? "" : hone_pool_printf(in->pool, "%s + ", lower);
+    const char *from = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_from", v)),
+               *to = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_to", v));
     return hone_pool_printf(in->pool,
-                            "const %s %s_from = %s(%s)((long long)%s * %s / %s), "
-                            "%s_to = %s(%s)((long long)%s * (%s + 1) / %s);\n"
-                            "for (%s %s = %s_from; %s < %s_to; %s++) {\n%s\n}\n",
-                            t, v, plus, t, n, chunk, chunks, v, plus, t, n, chunk, chunks, t, v, v,
-                            v, v, v, body);
+                            "const %s %s = %s(%s)((long long)%s * %s / %s), "
+                            "%s = %s(%s)((long long)%s * (%s + 1) / %s);\n"
+                            "for (%s %s = %s; %s < %s; %s++) {\n%s\n}\n",
+                            t, from, plus, t, n, chunk, chunks, to, plus, t, n, chunk, chunks, t, v,
+                            from, v, to, v, body);
+}
+
+/* May the bound be asked for where the loop is perhaps not come to? */
+static bool is_harmless(const struct hone_c_node *bound)
+{
+    for (const struct hone_c_node *n = bound; n; n = hone_c_walk(bound, n))
+        if (n->kind == HONE_C_SUBSCRIPT || n->kind == HONE_C_CALL || n->kind == HONE_C_MEMBER ||
+            (n->kind == HONE_C_BINARY && strpbrk(n->op, "/%") && n->last->kind != HONE_C_CONST) ||
+            (n->kind == HONE_C_UNARY && strcmp(n->op, "*") == 0))
+            return false;
+    return true;
 }
 
 /* Iterations of the nest. An inner loop whose count is not known in front of it stands for some
@@ -319,7 +332,8 @@ const char *hone_if_clause(const struct hone_coder_input *in, const struct hone_
             continue;
         outer = l;
         if (l->is_canonical && hone_c_is_invariant(l->upper, loop->node) &&
-            hone_c_is_invariant(l->lower, loop->node))
+            hone_c_is_invariant(l->lower, loop->node) && is_harmless(l->upper) &&
+            is_harmless(l->lower))
             work = hone_pool_printf(in->pool, "%s * %s", work, hone_count_text(in, l));
         else
             least /= UNKNOWN_COUNT;

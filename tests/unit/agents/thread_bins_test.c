@@ -29,6 +29,15 @@ START_TEST(sums_into_bins)
         {"L++; for (long n = 0; n < N; n++) Y[bin[n]]++;", false},
         {"for (long n = 0; n < N; n++) Y[n]++;", false}, /* free as it stands */
         {"\n#pragma omp parallel for\nfor (long n = 0; n < 1; n++) Y[bin[n]]++;", false},
+        /* the array has another name, is moved, or its size's name is another's */
+        {"const int *q = Y; for (long n = 0; n < N; n++) Y[bin[n]] += q[0];", false},
+        {"Z = &Y[1]; for (long n = 0; n < N; n++) Y[bin[n]]++;", false},
+        {"Y++; for (long n = 0; n < N; n++) Y[bin[n]]++;", false},
+        {"long M = L; { long L = 3; for (long n = 0; n < N; n++) Y[bin[n] % M] += L; }", false},
+        /* each addition rounds what was there before */
+        {"for (long n = 0; n < N; n++) Y[bin[n]] += 0.5 * n;", false},
+        {"for (long n = 0; n < N; n++) Y[bin[n]] = (short)(Y[bin[n]] + 1);", false},
+        {"for (long n = 0; n < N; n++) Y[bin[n]] = (short)Y[bin[n]] + 1;", false},
         /* sums of rows: all iterations add to all of the array */
         {"for (long n = 0; n < N; n++) for (long j = 0; j < L; j++) Y[j] += bin[n * L + j];", true},
         {"for (long n = 0; n < N; n++) { Z[n] = 0; for (long j = 0; j < L; j++) Z[n] += bin[n * L "
