@@ -11,7 +11,6 @@
 #include <isl/options.h>
 #include <isl/space.h>
 #include <isl/val.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,38 +160,43 @@ static void print_statement(struct printer *p, isl_ast_node *node)
     isl_ast_expr_free(call);
 }
 
-static bool holds_loop(isl_ast_node *node)
+/* The children of a block, the branches of an if, the body of a loop. Given to the caller. */
+static isl_ast_node_list *parts_of(const struct hone_order_model *m, isl_ast_node *node)
 {
-    switch (isl_ast_node_get_type(node)) {
-    case isl_ast_node_for:
-        return true;
-    case isl_ast_node_if: {
-        isl_ast_node *then = isl_ast_node_if_get_then_node(node);
-        isl_ast_node *otherwise = isl_ast_node_if_has_else_node(node) == isl_bool_true
-                                      ? isl_ast_node_if_get_else_node(node)
-                                      : NULL;
-        bool ret = holds_loop(then) || (otherwise && holds_loop(otherwise));
-        isl_ast_node_free(then);
-        isl_ast_node_free(otherwise);
-        return ret;
+    enum isl_ast_node_type type = isl_ast_node_get_type(node);
+    if (type == isl_ast_node_block)
+        return isl_ast_node_block_get_children(node);
+    isl_ast_node_list *ret = isl_ast_node_list_alloc(m->ctx, 2);
+    if (type == isl_ast_node_for)
+        ret = isl_ast_node_list_add(ret, isl_ast_node_for_get_body(node));
+    if (type == isl_ast_node_if)
+        ret = isl_ast_node_list_add(ret, isl_ast_node_if_get_then_node(node));
+    if (type == isl_ast_node_if && isl_ast_node_if_has_else_node(node) == isl_bool_true)
+        ret = isl_ast_node_list_add(ret, isl_ast_node_if_get_else_node(node));
+    return ret;
+}
+
+/* The first loop in the tree; NULL: none. Given to the caller. */
+static isl_ast_node *first_loop(const struct hone_order_model *m, isl_ast_node *node)
+{
+    if (isl_ast_node_get_type(node) == isl_ast_node_for)
+        return isl_ast_node_copy(node);
+    isl_ast_node_list *list = parts_of(m, node);
+    isl_ast_node *ret = NULL;
+    for (int i = 0; i < (int)isl_ast_node_list_n_ast_node(list) && !ret; i++) {
+        isl_ast_node *part = isl_ast_node_list_get_ast_node(list, i);
+        ret = first_loop(m, part);
+        isl_ast_node_free(part);
     }
-    case isl_ast_node_block: {
-        isl_ast_node_list *list = isl_ast_node_block_get_children(node);
-        bool ret = false;
-        for (int i = 0; i < (int)isl_ast_node_list_n_ast_node(list) && !ret; i++) {
-            isl_ast_node *child = isl_ast_node_list_get_ast_node(list, i);
-            ret = holds_loop(child);
-            isl_ast_node_free(child);
-        }
-        isl_ast_node_list_free(list);
-        return ret;
-    }
-    case isl_ast_node_mark:
-    case isl_ast_node_user:
-    case isl_ast_node_error:
-    default:
-        return false;
-    }
+    isl_ast_node_list_free(list);
+    return ret;
+}
+
+static bool holds_loop(const struct hone_order_model *m, isl_ast_node *node)
+{
+    isl_ast_node *loop = first_loop(m, node);
+    isl_ast_node_free(loop);
+    return loop != NULL;
 }
 
 /* "to) - (from" of a loop that counts up to a bound, or of it and `last`, which goes on where it
@@ -208,38 +212,6 @@ static const char *extent_text(struct printer *p, isl_ast_node *node, isl_ast_no
                             expr_text(p, isl_ast_node_for_get_init(node)));
 }
 
-/* The first loop in the tree; NULL: none. Given to the caller. */
-static isl_ast_node *first_loop(isl_ast_node *node)
-{
-    isl_ast_node *ret = NULL;
-    if (isl_ast_node_get_type(node) == isl_ast_node_for)
-        return isl_ast_node_copy(node);
-    if (isl_ast_node_get_type(node) == isl_ast_node_if) {
-        isl_ast_node *then = isl_ast_node_if_get_then_node(node);
-        ret = first_loop(then);
-        isl_ast_node_free(then);
-    } else if (isl_ast_node_get_type(node) == isl_ast_node_block) {
-        isl_ast_node_list *list = isl_ast_node_block_get_children(node);
-        for (int i = 0; i < (int)isl_ast_node_list_n_ast_node(list) && !ret; i++) {
-            isl_ast_node *child = isl_ast_node_list_get_ast_node(list, i);
-            ret = first_loop(child);
-            isl_ast_node_free(child);
-        }
-        isl_ast_node_list_free(list);
-    }
-    return ret;
-}
-
-static bool names(const char *text, const char *name)
-{
-    size_t len = strlen(name);
-    for (const char *at = strstr(text, name); at; at = strstr(at + 1, name))
-        if ((at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_')) &&
-            !(isalnum((unsigned char)at[len]) || at[len] == '_'))
-            return true;
-    return false;
-}
-
 /* " * ((M) - (0)) * 32": how often what is in the body runs, by its first loops. A bound that
  * follows the loop's own counter is not known ahead of it: `unknown` stands for that count. */
 static const char *count_inside(struct printer *p, isl_ast_node *body, const char *counter,
@@ -248,19 +220,20 @@ static const char *count_inside(struct printer *p, isl_ast_node *body, const cha
     struct hone_pool *pool = p->model->in->pool;
     const char *ret = "", *inner[HONE_SCOP_MAX_DEPTH * 2] = {counter};
     size_t n_inner = 1;
-    isl_ast_node *loop = first_loop(body);
+    isl_ast_node *loop = first_loop(p->model, body);
     while (loop && n_inner < HONE_COUNTOF(inner)) {
         bool is_once = isl_ast_node_for_is_degenerate(loop) == isl_bool_true;
         const char *extent = is_once ? NULL : extent_text(p, loop, NULL);
         bool is_known = extent != NULL;
         for (size_t i = 0; i < n_inner && is_known; i++)
-            is_known = !names(extent, inner[i]);
+            is_known = !hone_has_word(extent, inner[i]);
         if (!is_once)
             ret = is_known ? hone_pool_printf(pool, "%s * ((%s))", ret, extent)
                            : hone_pool_printf(pool, "%s * %s", ret, unknown);
         *ret_is_vector = is_marked_free(loop);
         inner[n_inner++] = expr_text(p, isl_ast_node_for_get_iterator(loop));
-        isl_ast_node *inside = isl_ast_node_for_get_body(loop), *next = first_loop(inside);
+        isl_ast_node *inside = isl_ast_node_for_get_body(loop),
+                     *next = first_loop(p->model, inside);
         isl_ast_node_free(inside);
         isl_ast_node_free(loop);
         loop = next;
@@ -273,7 +246,7 @@ static const char *clause_text(struct printer *p, isl_ast_node *node, isl_ast_no
                                isl_ast_node *body)
 {
     const char *extent = extent_text(p, node, last);
-    bool is_vector = !holds_loop(body);
+    bool is_vector = !holds_loop(p->model, body);
     if (!extent)
         return "";
     const char *inside = count_inside(p, body, expr_text(p, isl_ast_node_for_get_iterator(node)),
@@ -285,7 +258,7 @@ static const char *clause_text(struct printer *p, isl_ast_node *node, isl_ast_no
 static void print_pragma(struct printer *p, isl_ast_node *node, isl_ast_node *last,
                          isl_ast_node *body)
 {
-    bool is_inner = !holds_loop(body);
+    bool is_inner = !holds_loop(p->model, body);
     if (!is_marked_free(node))
         return;
     bool is_shared = !p->is_shared && !(is_inner && p->depth >= MOST_WAKES);
@@ -306,35 +279,19 @@ static void print_pragma(struct printer *p, isl_ast_node *node, isl_ast_node *la
 /* ---- one parallel region ---- */
 
 /* Is there a loop that threads share, so many loops being around the node? */
-static bool has_shared(isl_ast_node *node, size_t depth)
+static bool has_shared(const struct hone_order_model *m, isl_ast_node *node, size_t depth)
 {
+    bool is_loop = isl_ast_node_get_type(node) == isl_ast_node_for &&
+                   isl_ast_node_for_is_degenerate(node) != isl_bool_true;
+    isl_ast_node_list *list = parts_of(m, node);
     bool ret = false;
-    enum isl_ast_node_type type = isl_ast_node_get_type(node);
-    if (type == isl_ast_node_for) {
-        isl_ast_node *body = isl_ast_node_for_get_body(node);
-        bool is_inner = !holds_loop(body);
-        bool is_once = isl_ast_node_for_is_degenerate(node) == isl_bool_true;
-        ret = !is_once && is_marked_free(node) ? !(is_inner && depth >= MOST_WAKES)
-                                               : has_shared(body, depth + !is_once);
-        isl_ast_node_free(body);
-    } else if (type == isl_ast_node_if) {
-        isl_ast_node *then = isl_ast_node_if_get_then_node(node);
-        ret = has_shared(then, depth);
-        isl_ast_node_free(then);
-        if (!ret && isl_ast_node_if_has_else_node(node) == isl_bool_true) {
-            isl_ast_node *otherwise = isl_ast_node_if_get_else_node(node);
-            ret = has_shared(otherwise, depth);
-            isl_ast_node_free(otherwise);
-        }
-    } else if (type == isl_ast_node_block) {
-        isl_ast_node_list *list = isl_ast_node_block_get_children(node);
-        for (int i = 0; i < (int)isl_ast_node_list_n_ast_node(list) && !ret; i++) {
-            isl_ast_node *child = isl_ast_node_list_get_ast_node(list, i);
-            ret = has_shared(child, depth);
-            isl_ast_node_free(child);
-        }
-        isl_ast_node_list_free(list);
+    for (int i = 0; i < (int)isl_ast_node_list_n_ast_node(list) && !ret; i++) {
+        isl_ast_node *part = isl_ast_node_list_get_ast_node(list, i);
+        ret = is_loop && is_marked_free(node) ? depth < MOST_WAKES || holds_loop(m, part)
+                                              : has_shared(m, part, depth + is_loop);
+        isl_ast_node_free(part);
     }
+    isl_ast_node_list_free(list);
     return ret;
 }
 
@@ -346,7 +303,7 @@ static const char *region_condition(struct printer *p, isl_ast_node *node, isl_a
     struct hone_pool *pool = p->model->in->pool;
     const char *extent = extent_text(p, node, NULL);
     if (p->is_shared || p->in_region || p->depth > 0 || is_marked_free(node) || !extent ||
-        !has_shared(body, 1))
+        !has_shared(p->model, body, 1))
         return NULL;
     bool is_vector = false;
     const char *inside = count_inside(p, body, expr_text(p, isl_ast_node_for_get_iterator(node)),
@@ -358,7 +315,7 @@ static const char *region_condition(struct printer *p, isl_ast_node *node, isl_a
 /* In a region, what threads do not share is for one of them; neighbours are for the same one. */
 static void begin_part(struct printer *p, isl_ast_node *node)
 {
-    bool is_all = !p->in_region || p->is_shared || has_shared(node, p->depth);
+    bool is_all = !p->in_region || p->is_shared || has_shared(p->model, node, p->depth);
     if (p->is_single && is_all)
         hone_buf_str(&p->text, "}\n");
     if (!p->is_single && !is_all)
@@ -454,7 +411,7 @@ static bool read_plain_for(struct printer *p, isl_ast_node *node, struct plain_f
         isl_ast_node_for_is_degenerate(node) == isl_bool_true)
         return false;
     isl_ast_node *body = isl_ast_node_for_get_body(node);
-    bool is_plain = !holds_loop(body);
+    bool is_plain = !holds_loop(p->model, body);
     struct hone_buf text = p->text;
     bool is_single = p->is_single, is_shared = p->is_shared;
     p->text = (struct hone_buf){.limit = HONE_LIMIT_SOURCE_BYTES};

@@ -2,33 +2,7 @@
 /* Read from the tree alone; X is known again by its text. */
 #include "agents/polyhedral/update.h"
 
-#include <ctype.h>
 #include <string.h>
-
-static const struct hone_c_node *bare(const struct hone_c_node *expr)
-{
-    while (expr && expr->kind == HONE_C_PAREN)
-        expr = expr->first;
-    return expr;
-}
-
-static bool is_same_text(const struct hone_c_tree *tree, const struct hone_c_node *a,
-                         const struct hone_c_node *b)
-{
-    a = bare(a);
-    b = bare(b);
-    uint32_t i = a->begin, j = b->begin;
-    for (;;) {
-        while (i < a->end && isspace((unsigned char)tree->source[i]))
-            i++;
-        while (j < b->end && isspace((unsigned char)tree->source[j]))
-            j++;
-        if (i == a->end || j == b->end)
-            return i == a->end && j == b->end;
-        if (tree->source[i++] != tree->source[j++])
-            return false;
-    }
-}
 
 static bool is_integer(const char *type)
 {
@@ -53,20 +27,20 @@ static bool is_same_type(const struct hone_c_node *a, const struct hone_c_node *
 static char extreme_of(const struct hone_c_tree *tree, const struct hone_c_node *expr,
                        const struct hone_c_node **u, const struct hone_c_node **v)
 {
-    expr = bare(expr);
+    expr = hone_c_bare(expr);
     if (!expr || expr->kind != HONE_C_CONDITIONAL || hone_c_n_children(expr) != 3)
         return 0;
-    const struct hone_c_node *test = bare(expr->first);
+    const struct hone_c_node *test = hone_c_bare(expr->first);
     if (test->kind != HONE_C_BINARY || hone_c_n_children(test) != 2 ||
         (test->op[0] != '<' && test->op[0] != '>') || (test->op[1] && test->op[1] != '=') ||
         (test->op[1] && test->op[2]))
         return 0;
-    *u = bare(test->first);
-    *v = bare(test->last);
+    *u = hone_c_bare(test->first);
+    *v = hone_c_bare(test->last);
     const struct hone_c_node *yes = expr->first->next, *no = expr->last;
-    if (is_same_text(tree, yes, *u) && is_same_text(tree, no, *v))
+    if (hone_c_is_same_text(tree, yes, *u) && hone_c_is_same_text(tree, no, *v))
         return test->op[0];
-    if (is_same_text(tree, yes, *v) && is_same_text(tree, no, *u))
+    if (hone_c_is_same_text(tree, yes, *v) && hone_c_is_same_text(tree, no, *u))
         return test->op[0] == '<' ? '>' : '<';
     return 0;
 }
@@ -104,7 +78,7 @@ struct reading {
 
 static bool add_own(struct reading *r, const struct hone_c_node *node)
 {
-    r->ret->own[r->ret->n_own++] = bare(node);
+    r->ret->own[r->ret->n_own++] = hone_c_bare(node);
     return true;
 }
 
@@ -112,8 +86,9 @@ static bool add_own(struct reading *r, const struct hone_c_node *node)
 static bool is_one_own(struct reading *r, const struct hone_c_node *a, const struct hone_c_node *b,
                        bool needs_type)
 {
-    bool is_a = is_same_text(r->tree, a, r->target), is_b = is_same_text(r->tree, b, r->target);
-    const struct hone_c_node *other = bare(is_a ? b : a);
+    bool is_a = hone_c_is_same_text(r->tree, a, r->target),
+         is_b = hone_c_is_same_text(r->tree, b, r->target);
+    const struct hone_c_node *other = hone_c_bare(is_a ? b : a);
     if (is_a == is_b || !is_integer(other->type) || (needs_type && !is_same_type(other, r->target)))
         return false;
     return add_own(r, is_a ? a : b);
@@ -130,7 +105,7 @@ static bool read_extreme(struct reading *r, const struct hone_c_node *expr)
 
 static bool read_value(struct reading *r, const struct hone_c_node *expr)
 {
-    expr = bare(expr);
+    expr = hone_c_bare(expr);
     if (expr->kind == HONE_C_CONDITIONAL)
         return read_extreme(r, expr);
     if (expr->kind == HONE_C_CALL && hone_c_n_children(expr) == 3) {
@@ -141,7 +116,7 @@ static bool read_value(struct reading *r, const struct hone_c_node *expr)
         !strchr("+-*&|^", expr->op[0]))
         return false;
     r->ret->op = expr->op[0] == '-' ? '+' : expr->op[0];
-    if (expr->op[0] == '-' && !is_same_text(r->tree, expr->first, r->target))
+    if (expr->op[0] == '-' && !hone_c_is_same_text(r->tree, expr->first, r->target))
         return false;
     return is_one_own(r, expr->first, expr->last, false);
 }
@@ -155,7 +130,7 @@ static const struct hone_c_node *only_stmt(const struct hone_c_node *stmt)
 
 static bool read_plain(struct reading *r, const struct hone_c_node *stmt)
 {
-    r->target = bare(stmt->first);
+    r->target = hone_c_bare(stmt->first);
     if (r->target->kind != HONE_C_SUBSCRIPT || !is_integer(r->target->type))
         return false;
     add_own(r, r->target);
@@ -172,7 +147,7 @@ static bool read_plain(struct reading *r, const struct hone_c_node *stmt)
 static bool read_guarded(struct reading *r, const struct hone_c_node *test,
                          const struct hone_c_node *stmt)
 {
-    r->target = stmt->kind == HONE_C_BINARY ? bare(stmt->first) : NULL;
+    r->target = stmt->kind == HONE_C_BINARY ? hone_c_bare(stmt->first) : NULL;
     if (!r->target || strcmp(stmt->op, "=") != 0 || r->target->kind != HONE_C_SUBSCRIPT ||
         !is_integer(r->target->type) || test->kind != HONE_C_BINARY ||
         (test->op[0] != '<' && test->op[0] != '>') || (test->op[1] && test->op[1] != '=') ||
@@ -181,9 +156,9 @@ static bool read_guarded(struct reading *r, const struct hone_c_node *test,
     add_own(r, r->target);
     if (!is_one_own(r, test->first, test->last, true))
         return false;
-    bool is_left = r->ret->own[1] == bare(test->first);
+    bool is_left = r->ret->own[1] == hone_c_bare(test->first);
     r->ret->op = (test->op[0] == '<') == is_left ? '>' : '<';
-    return is_same_text(r->tree, is_left ? test->last : test->first, stmt->last);
+    return hone_c_is_same_text(r->tree, is_left ? test->last : test->first, stmt->last);
 }
 
 bool hone_update_of(const struct hone_c_tree *tree, const struct hone_c_node *stmt,
@@ -193,7 +168,7 @@ bool hone_update_of(const struct hone_c_tree *tree, const struct hone_c_node *st
     *ret = (struct hone_update){0};
     stmt = only_stmt(stmt);
     while (stmt && stmt->kind == HONE_C_IF && hone_c_n_children(stmt) == 2) {
-        const struct hone_c_node *test = bare(stmt->first);
+        const struct hone_c_node *test = hone_c_bare(stmt->first);
         stmt = only_stmt(stmt->last);
         if (stmt && read_guarded(&r, test, stmt))
             return true;

@@ -50,12 +50,6 @@ static struct hone_c_poly plus(const struct hone_c_poly *a, int64_t value)
     return hone_c_poly_sum(a, &b, 1);
 }
 
-static bool is_number(const struct hone_c_poly *p, int64_t *ret)
-{
-    *ret = p->n ? p->terms[0].k : 0;
-    return p->is_known && (p->n == 0 || (p->n == 1 && p->terms[0].n_factors == 0));
-}
-
 /* "(long)w - 1" */
 static const char *text_of(const struct hone_coder_input *in, const struct hone_c_poly *p,
                            const char *type)
@@ -227,8 +221,9 @@ static bool is_near_end(const struct split *s, const struct hone_c_poly *at)
     struct hone_c_poly upper = hone_c_poly_of(s->in->nest.function, s->loop->upper),
                        lower = hone_c_poly_of(s->in->nest.function, s->loop->lower);
     int64_t a, low, high;
-    if (is_number(at, &a))
-        return is_number(&upper, &high) && is_number(&lower, &low) && a - low > high - a;
+    if (hone_c_poly_is_number(at, &a))
+        return hone_c_poly_is_number(&upper, &high) && hone_c_poly_is_number(&lower, &low) &&
+               a - low > high - a;
     return has_a_term_of(s, at, s->loop->upper);
 }
 
@@ -237,8 +232,8 @@ static bool is_near_start(const struct split *s, const struct hone_c_poly *at)
 {
     struct hone_c_poly lower = hone_c_poly_of(s->in->nest.function, s->loop->lower);
     int64_t a, low;
-    return !is_number(at, &a) ||
-           (is_number(&lower, &low) && a - low >= -MOST_AT_START && a - low < MOST_AT_START);
+    return !hone_c_poly_is_number(at, &a) || (hone_c_poly_is_number(&lower, &low) &&
+                                              a - low >= -MOST_AT_START && a - low < MOST_AT_START);
 }
 
 static const struct {
@@ -256,11 +251,11 @@ static bool may_be_unsigned(const struct split *s, const struct hone_c_poly *own
 {
     struct hone_c_poly lower = hone_c_poly_of(s->in->nest.function, s->loop->lower);
     int64_t value;
-    if (!is_number(own, &value) || value < 0)
+    if (!hone_c_poly_is_number(own, &value) || value < 0)
         return false;
-    return is_end
-               ? strstr(s->loop->var->type, "unsigned") || (is_number(&lower, &value) && value >= 0)
-               : is_number(other, &value) && value >= 0;
+    return is_end ? strstr(s->loop->var->type, "unsigned") ||
+                        (hone_c_poly_is_number(&lower, &value) && value >= 0)
+                  : hone_c_poly_is_number(other, &value) && value >= 0;
 }
 
 static bool read_comparison(struct split *s, const struct hone_c_node *node, struct question *ret)
@@ -384,7 +379,8 @@ static void read_split(const struct hone_coder_input *in, const struct hone_c_lo
         return;
     lower = hone_c_poly_of(in->nest.function, l->lower);
     upper = hone_c_poly_of(in->nest.function, l->upper);
-    if (is_number(&lower, &low) && is_number(&upper, &high) && high - low < MOST_AT_START)
+    if (hone_c_poly_is_number(&lower, &low) && hone_c_poly_is_number(&upper, &high) &&
+        high - low < MOST_AT_START)
         return; /* most of it may be borders */
     for (const struct hone_c_node *n = l->node->body; n && s->n < MAX_QUESTIONS;
          n = hone_c_walk(l->node->body, n)) {

@@ -11,7 +11,6 @@
  * known not to be below zero: a remainder of C has the sign of what is divided. */
 #include "agents/rewrites/coder_rules.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "workspace/task/task.h"
@@ -39,13 +38,6 @@ static bool is_size(const struct hone_coder_input *in, const struct hone_c_node 
         if (decl->kind == HONE_C_PARAM && strcmp(decl->name, in->task->axes[i].name) == 0)
             return !strchr(decl->type, '*') && !hone_c_writes(in->nest.function, decl);
     return false;
-}
-
-/* The value of a poly that is a number. */
-static bool is_number(const struct hone_c_poly *p, int64_t *ret)
-{
-    *ret = p->n ? p->terms[0].k : 0;
-    return p->is_known && (p->n == 0 || (p->n == 1 && p->terms[0].n_factors == 0));
 }
 
 static bool is_never_below_zero(const struct hone_coder_input *in, const struct hone_c_poly *p,
@@ -117,11 +109,9 @@ static bool read_one(const struct hone_coder_input *in, const struct hone_c_loop
     struct hone_c_poly first = hone_c_poly_of(f, n->first), by = hone_c_poly_beside(&first, l->var),
                        divisor = hone_c_poly_of(f, n->last), lower = hone_c_poly_of(f, l->lower);
     int64_t step = 0, number = 0;
-    bool is_fixed = is_number(&divisor, &number);
-    const struct hone_c_node *name = n->last; /* no cast around it */
-    while (name->kind == HONE_C_PAREN)
-        name = name->first;
-    if (!is_number(&by, &step) || step < 1 || step > MOST_STEP ||
+    bool is_fixed = hone_c_poly_is_number(&divisor, &number);
+    const struct hone_c_node *name = hone_c_bare(n->last); /* no cast around it */
+    if (!hone_c_poly_is_number(&by, &step) || step < 1 || step > MOST_STEP ||
         (is_fixed ? number < 1 || (number & (number - 1)) == 0
                   : name->kind != HONE_C_REF || !is_size(in, name->decl)) ||
         !is_never_below_zero(in, &first, n) || !is_never_below_zero(in, &lower, l->node))
@@ -130,30 +120,17 @@ static bool read_one(const struct hone_coder_input *in, const struct hone_c_loop
     return true;
 }
 
-static bool is_alike(const struct hone_c_tree *tree, const struct hone_c_node *a,
-                     const struct hone_c_node *b)
-{
-    a = hone_c_strip(a), b = hone_c_strip(b);
-    return a->end - a->begin == b->end - b->begin &&
-           memcmp(tree->source + a->begin, tree->source + b->begin, a->end - a->begin) == 0;
-}
-
 static struct remainder *find(struct remainders *all, const struct remainder *like)
 {
     const struct hone_c_tree *tree = all->in->tree;
     for (size_t i = 0; i < all->n; i++)
-        if (is_alike(tree, all->v[i].first, like->first) &&
-            is_alike(tree, all->v[i].divisor, like->divisor))
+        if (hone_c_is_same_text(tree, all->v[i].first, like->first) &&
+            hone_c_is_same_text(tree, all->v[i].divisor, like->divisor))
             return &all->v[i];
     if (all->n == MAX_REMAINDERS)
         return NULL;
     all->v[all->n] = *like;
     return &all->v[all->n++];
-}
-
-static const char *plain_type(const char *type)
-{
-    return strncmp(type, "const ", 6) == 0 ? type + 6 : type;
 }
 
 static bool is_wide(const char *type)
@@ -195,17 +172,12 @@ static void read_loop(struct remainders *all, struct hone_c_edits *edits)
         if (!r)
             continue;
         const char **name = n->op[0] == '%' ? &r->rest : &r->quotient;
-        const char *stem =
-            hone_pool_printf(pool, "%s_%s", l->var->name, n->op[0] == '%' ? "rest" : "quotient");
-        size_t i = (size_t)(r - all->v);
         if (!*name)
-            *name =
-                hone_fresh_name(all->in, i ? hone_pool_printf(pool, "%s_%zu", stem, i + 1) : stem);
+            *name = name_of(all, r, n->op[0] == '%' ? "rest" : "quotient");
         if (edits) /* in the type that it has: what follows may wrap, or compare without a sign */
             hone_c_replace(edits, n->begin, n->end,
-                           is_wide(n->type)
-                               ? *name
-                               : hone_pool_printf(pool, "((%s)%s)", plain_type(n->type), *name));
+                           is_wide(n->type) ? *name
+                                            : hone_pool_printf(pool, "((%s)%s)", n->type, *name));
     }
 }
 

@@ -67,30 +67,15 @@ static const char *number_type(const struct hone_coder_input *in, const struct h
     return is_number ? type : NULL;
 }
 
-static const struct hone_c_node *bare(const struct hone_c_node *expr)
-{
-    while (expr->kind == HONE_C_PAREN)
-        expr = expr->first;
-    return expr;
-}
-
-static bool is_alike(const struct hone_c_tree *tree, const struct hone_c_node *a,
-                     const struct hone_c_node *b)
-{
-    a = bare(a), b = bare(b);
-    return a->end - a->begin == b->end - b->begin &&
-           memcmp(tree->source + a->begin, tree->source + b->begin, a->end - a->begin) == 0;
-}
-
 /* Y[...] = Y[...] + x, also with the sides of the sum changed. A cast cuts the sum each time. */
 static bool is_spelled_out(const struct hone_c_tree *tree, const struct hone_c_node *n)
 {
     const struct hone_c_node *sum =
-        n->kind == HONE_C_BINARY && strcmp(n->op, "=") == 0 ? bare(n->last) : NULL;
+        n->kind == HONE_C_BINARY && strcmp(n->op, "=") == 0 ? hone_c_bare(n->last) : NULL;
     bool is_sum = sum && sum->kind == HONE_C_BINARY && strcmp(sum->op, "+") == 0;
     bool is_less = sum && sum->kind == HONE_C_BINARY && strcmp(sum->op, "-") == 0;
-    return ((is_sum || is_less) && is_alike(tree, n->first, sum->first)) ||
-           (is_sum && is_alike(tree, n->first, sum->last));
+    return ((is_sum || is_less) && hone_c_is_same_text(tree, n->first, sum->first)) ||
+           (is_sum && hone_c_is_same_text(tree, n->first, sum->last));
 }
 
 /* Is it Y[...]++, Y[...] += x, Y[...] -= x or spelled out, a statement of its own? The array, and

@@ -123,6 +123,8 @@ struct hone_c_poly hone_c_poly_beside(const struct hone_c_poly *poly,
 /* a / b; false: b is no divisor. */
 bool hone_c_term_over(const struct hone_c_term *a, const struct hone_c_term *b,
                       struct hone_c_term *ret);
+/* Is it a number? */
+bool hone_c_poly_is_number(const struct hone_c_poly *poly, int64_t *ret);
 /* Are the two apart by a number, which is a - b? */
 bool hone_c_poly_distance(const struct hone_c_poly *a, const struct hone_c_poly *b, int64_t *ret);
 bool hone_c_same_factors(const struct hone_c_term *a, const struct hone_c_term *b);

@@ -341,9 +341,14 @@ bool hone_c_term_over(const struct hone_c_term *a, const struct hone_c_term *b,
     return true;
 }
 
+bool hone_c_poly_is_number(const struct hone_c_poly *poly, int64_t *ret)
+{
+    *ret = poly->n ? poly->terms[0].k : 0;
+    return poly->is_known && (poly->n == 0 || (poly->n == 1 && poly->terms[0].n_factors == 0));
+}
+
 bool hone_c_poly_distance(const struct hone_c_poly *a, const struct hone_c_poly *b, int64_t *ret)
 {
     struct hone_c_poly d = hone_c_poly_sum(a, b, -1);
-    *ret = d.n == 1 ? d.terms[0].k : 0;
-    return d.is_known && (d.n == 0 || (d.n == 1 && d.terms[0].n_factors == 0));
+    return hone_c_poly_is_number(&d, ret);
 }

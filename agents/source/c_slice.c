@@ -105,12 +105,6 @@ static const struct hone_c_term *own_term(const struct hone_c_poly *p,
     return own;
 }
 
-static bool is_number(const struct hone_c_poly *p, int64_t *ret)
-{
-    const struct hone_c_poly zero = {.is_known = true};
-    return hone_c_poly_distance(p, &zero, ret);
-}
-
 /* What a counter goes through, where both ends are numbers. */
 static struct range counter_range(const struct hone_c_nest *nest, const struct hone_c_node *var)
 {
@@ -120,7 +114,8 @@ static struct range counter_range(const struct hone_c_nest *nest, const struct h
         return out;
     struct hone_c_poly lower = hone_c_poly_of(nest->function, l->lower),
                        upper = hone_c_poly_of(nest->function, l->upper);
-    out.is_known = is_number(&lower, &out.least) && is_number(&upper, &out.most);
+    out.is_known =
+        hone_c_poly_is_number(&lower, &out.least) && hone_c_poly_is_number(&upper, &out.most);
     out.most -= l->is_inclusive || l->counts_down ? 0 : 1;
     return out;
 }
@@ -301,7 +296,7 @@ static bool is_in_row(const struct ends *low, const struct ends *high,
     *ret_is_granted = true;
     if (low->is_moved || high->is_moved)
         return true;
-    return (!is_number(&low->least, &least) || least >= 0) &&
+    return (!hone_c_poly_is_number(&low->least, &least) || least >= 0) &&
            (!hone_c_poly_distance(&high->most, row, &d) || d < 0);
 }
 

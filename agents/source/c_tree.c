@@ -4,6 +4,7 @@
  * by. Pure functions over offsets. */
 #include "agents/source/c_tree.h"
 
+#include <ctype.h>
 #include <string.h>
 
 struct hone_c_node *hone_c_walk(const struct hone_c_node *top, const struct hone_c_node *node)
@@ -23,6 +24,31 @@ const struct hone_c_node *hone_c_strip(const struct hone_c_node *node)
     while (node && (node->kind == HONE_C_PAREN || node->kind == HONE_C_CAST) && node->last)
         node = node->last;
     return node;
+}
+
+const struct hone_c_node *hone_c_bare(const struct hone_c_node *node)
+{
+    while (node && node->kind == HONE_C_PAREN)
+        node = node->first;
+    return node;
+}
+
+bool hone_c_is_same_text(const struct hone_c_tree *tree, const struct hone_c_node *a,
+                         const struct hone_c_node *b)
+{
+    a = hone_c_bare(a);
+    b = hone_c_bare(b);
+    uint32_t i = a->begin, j = b->begin;
+    for (;;) {
+        while (i < a->end && isspace((unsigned char)tree->source[i]))
+            i++;
+        while (j < b->end && isspace((unsigned char)tree->source[j]))
+            j++;
+        if (i == a->end || j == b->end)
+            return i == a->end && j == b->end;
+        if (tree->source[i++] != tree->source[j++])
+            return false;
+    }
 }
 
 struct hone_c_node *hone_c_function(const struct hone_c_tree *tree, const char *name)

@@ -86,6 +86,11 @@ struct hone_c_tree {
 struct hone_c_node *hone_c_walk(const struct hone_c_node *top, const struct hone_c_node *node);
 /* Through parentheses and casts to the expression inside. */
 const struct hone_c_node *hone_c_strip(const struct hone_c_node *node);
+/* Parentheses alone taken off; NULL stays. */
+const struct hone_c_node *hone_c_bare(const struct hone_c_node *node);
+/* Do both have the same text, white space and parentheses around them aside? */
+bool hone_c_is_same_text(const struct hone_c_tree *tree, const struct hone_c_node *a,
+                         const struct hone_c_node *b);
 struct hone_c_node *hone_c_function(const struct hone_c_tree *tree,
                                     const char *name); /* with a body; NULL: none */
 /* The function and those of this source that it reaches by calls or by name, itself first, then as

@@ -3,8 +3,8 @@
  * may touch, the run of one version, the comparison with the first.
  *
  * runtime.c also takes the place of OpenMP's library: a parallel region runs its four threads one
- * after the other, from barrier to barrier, the last first. A value carried from one thread's iterations to another's is
- * then always wrong, whatever the machine does. */
+ * after the other, from barrier to barrier, the last first. A value carried from one thread's
+ * iterations to another's is then always wrong, whatever the machine does. */
 #ifndef HONE_TESTS_RELATIVE_RUNTIME_H
 #define HONE_TESTS_RELATIVE_RUNTIME_H
 
