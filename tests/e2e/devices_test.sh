@@ -23,7 +23,7 @@ evaluate() { # evaluate OUT OPTION...: a small task's own kernel, on whatever de
     out=$1
     shift
     printf '{"task":"held0","target":"cuda","fresh":true,"source":%s}' "$(json_text "$WS/tasks/held0/kernels/naive.cu")" >"$out.json"
-    timeout 120 "$HONE" call kernel_evaluate "@$out.json" --workspace "$WS" "$@" >"$out" 2>"$out.err"
+    timeout 900 "$HONE" call kernel_evaluate "@$out.json" --workspace "$WS" "$@" >"$out" 2>"$out.err"
 }
 
 "$HONE" init "$WS" >/dev/null 2>&1

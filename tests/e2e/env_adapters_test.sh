@@ -10,7 +10,7 @@ sed -n 's/^sum //p' "$REPO/tests/judge/quick_sizes" >"$WS/tasks/sum/workloads.js
 sed -i 's/"max": 536870912/"max": 300000/; s/"cpu": \[1, [0-9]*\]/"cpu": [1, 300000]/; s/"cuda": \[1, [0-9]*\]/"cuda": [1, 300000]/' "$WS/tasks/sum/task.json"
 TASK=$ROOT/tasks/sum-cpu LOGS=$ROOT/logs
 echo bundle >"$ROOT/bundle.tar.gz"
-harbor() { timeout 100 "$HONE" env harbor "$ROOT/tasks" --workspace "$WS" --bundle "$ROOT/bundle.tar.gz" "$@" >"$ROOT/out" 2>"$ROOT/err"; }
+harbor() { timeout 900 "$HONE" env harbor "$ROOT/tasks" --workspace "$WS" --bundle "$ROOT/bundle.tar.gz" "$@" >"$ROOT/out" 2>"$ROOT/err"; }
 mentions() { # mentions FILE TEXT...
     file=$1
     shift
@@ -51,7 +51,7 @@ ok $? "a GPU's tasks need an image that is named" "$(cat "$ROOT/err")"
 ok $? "no task or no bundle is an error" "$(cat "$ROOT/err")"
 cat "$TASK/solution/solve.sh" | grep -q baseline && cmp -s "$TASK/solution/kernel.c" "$WS/tasks/sum/kernels/naive.c"
 ok $? "without a search the solution is the baseline" "$(cat "$TASK/solution/solve.sh")"
-timeout 100 "$HONE" search matmul --workspace "$WS" --executor fake --budget-evaluations 12 >/dev/null 2>"$ROOT/err"
+timeout 900 "$HONE" search matmul --workspace "$WS" --executor fake --budget-evaluations 12 >/dev/null 2>"$ROOT/err"
 harbor --task matmul --force && grep -q '^# Version [0-9a-f]* of search/matmul' "$ROOT/tasks/matmul-cpu/solution/solve.sh" &&
     ! cmp -s "$ROOT/tasks/matmul-cpu/solution/kernel.c" "$WS/tasks/matmul/kernels/naive.c"
 ok $? "after one it is the winner" "$(cat "$ROOT/err" "$ROOT/tasks/matmul-cpu/solution/solve.sh")"
@@ -60,7 +60,7 @@ ok $? "after one it is the winner" "$(cat "$ROOT/err" "$ROOT/tasks/matmul-cpu/so
 printf '%s\n' '{"match":"wrong_one","reason":"wrong_value"}' '{"match":"fast_one","ns":125000}' '{"match":"slow_one","ns":4000000}' \
     '{"match":"broken_machine","reason":"infra"}' >"$ROOT/fake.jsonl"
 grade() { # grade FILE: answer in out, files in $LOGS
-    timeout 100 "$HONE" env grade "$1" --workspace "$WS" --executor fake --fake-script "$ROOT/fake.jsonl" --task sum --reward "$LOGS" >"$ROOT/out" 2>"$ROOT/err"
+    timeout 900 "$HONE" env grade "$1" --workspace "$WS" --executor fake --fake-script "$ROOT/fake.jsonl" --task sum --reward "$LOGS" >"$ROOT/out" 2>"$ROOT/err"
 }
 shown() { cat "$ROOT/out" "$ROOT/err" "$LOGS"/* 2>&1; }
 echo 'int fast_one;' >"$ROOT/kernel.c"
@@ -104,16 +104,16 @@ placed() { sed "s,/opt/hone-bundle/bin/hone,$HONE,; s,/opt/hone ,$ROOT/image ,; 
 placed <"$TASK/tests/test.sh" >"$ROOT/test.sh"
 placed <"$TASK/solution/solve.sh" >"$TASK/solution/placed.sh"
 sh "$TASK/solution/placed.sh"
-timeout 300 sh "$ROOT/test.sh" >"$ROOT/out" 2>"$ROOT/err"
+timeout 900 sh "$ROOT/test.sh" >"$ROOT/out" 2>"$ROOT/err"
 [ $? = 0 ] && mentions "$LOGS/reward.json" '"is_right":1' && mentions "$LOGS/verdict.json" '"is_hidden":true' &&
     awk '{ exit !($1 >= 0 && $1 < 3) }' "$LOGS/reward.txt"
 ok $? "the baseline as a solution is judged, and right" "$(shown)"
 # Containers mostly have the weakest jail alone. There root's candidates have a uid that cannot walk into a workspace.
 if "$HONE" doctor --workspace "$ROOT/image" 2>/dev/null | grep -q 'jail rung *weak works'; then
-    timeout 100 "$HONE" env grade "$ROOT/app/kernel.c" --task sum --tier screen --workspace "$ROOT/image" >/dev/null 2>&1
+    timeout 900 "$HONE" env grade "$ROOT/app/kernel.c" --task sum --tier screen --workspace "$ROOT/image" >/dev/null 2>&1
     call=$(dirname "$(grep -l '"tier": "screen"' "$ROOT"/image/.hone/calls/*/job.json | head -n 1)")
     sed -i 's/"jail": "auto"/"jail": "weak"/; s/"allow_weak_jail": false/"allow_weak_jail": true/' "$call/job.json"
-    timeout 100 "$(dirname "$HONE")/hone-runner" "$call/job.json" >/dev/null 2>"$ROOT/err"
+    timeout 900 "$(dirname "$HONE")/hone-runner" "$call/job.json" >/dev/null 2>"$ROOT/err"
     mentions "$call/report.json" '"jail":"weak"' '"reason":"screened"'
     ok $? "the weakest jail judges it too" "$(cut -c 1-600 "$call/report.json")"
 fi
@@ -135,12 +135,12 @@ void sum(const float *X, float *S, int64_t N)
     S[0] = N > 0 ? X[0] : 0;
 }
 END_C
-timeout 300 sh "$ROOT/test.sh" >"$ROOT/out" 2>"$ROOT/err"
+timeout 900 sh "$ROOT/test.sh" >"$ROOT/out" 2>"$ROOT/err"
 [ $? = 0 ] && [ "$(cat "$LOGS/reward.txt")" = 0 ] && mentions "$LOGS/reward.json" '"is_right":0'
 ok $? "a kernel that writes a reward of its own gets 0" "$(shown)"
 
 if command -v python3 >/dev/null; then
-    PYTHONDONTWRITEBYTECODE=1 timeout 200 python3 "$REPO/tests/e2e/env_verifiers.py" "$HONE" "$WS" "$ROOT/fake.jsonl" "$REPO/agents/offline/lattices" \
+    PYTHONDONTWRITEBYTECODE=1 timeout 900 python3 "$REPO/tests/e2e/env_verifiers.py" "$HONE" "$WS" "$ROOT/fake.jsonl" "$REPO/agents/offline/lattices" \
         >"$ROOT/out" 2>"$ROOT/err" && [ ! -s "$ROOT/err" ]
     ok $? "verifiers' adapter runs its rollouts ($(grep -c '^ok' "$ROOT/out") checks)" "$(grep -A 3 '^not ok' "$ROOT/out" | cut -c 1-500; cat "$ROOT/err")"
 fi

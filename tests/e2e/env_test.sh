@@ -5,7 +5,7 @@
 "$HONE" init "$WS" >/dev/null 2>&1
 printf '{"match":"wrong_one","reason":"wrong_value"}\n' >"$ROOT/fake.jsonl"
 env_run() { # env_run OPTION...: requests on stdin, answers in out
-    timeout 100 "$HONE" env --workspace "$WS" --executor fake --fake-script "$ROOT/fake.jsonl" "$@" >"$ROOT/out" 2>"$ROOT/err"
+    timeout 900 "$HONE" env --workspace "$WS" --executor fake --fake-script "$ROOT/fake.jsonl" "$@" >"$ROOT/out" 2>"$ROOT/err"
 }
 answer() { sed -n "$1p" "$ROOT/out"; }
 {
@@ -70,7 +70,7 @@ ok $? "the last step ends the episode" "$(cat "$ROOT/out")"
     echo '{"op":"step","episode":1,"strategy":"C02"}'
     echo '{"op":"close","episode":1}'
 } >"$ROOT/asked"
-on_lattices() { timeout 100 "$HONE" env --lattices "$REPO/agents/offline/lattices" "$@" <"$ROOT/asked" >"$ROOT/out" 2>"$ROOT/err"; }
+on_lattices() { timeout 900 "$HONE" env --lattices "$REPO/agents/offline/lattices" "$@" <"$ROOT/asked" >"$ROOT/out" 2>"$ROOT/err"; }
 REPO=$(cd "$(dirname "$0")/../.." && pwd)
 on_lattices --record "$ROOT/lattice.jsonl"
 answer 1 | grep -q '"family":"gemm",.*{"strategy":"C02","expected_log2":2.2}.*"features":{"loop_depth":3'

@@ -42,7 +42,7 @@ say() { printf '%s%s\n}\n' "$head_text" "$1" >"$ROOT/candidate.c"; }
 
 judge() { # judge TASK FILE: verdict/reason, summary
     printf '{"task":"%s","tier":"decide","budget_ms":200,"call_timeout_ms":1500,"source":%s}' "$1" "$(json_text "$2")" >"$ROOT/args.json"
-    timeout 100 "$HONE" call --workspace "$WS" kernel_evaluate "@$ROOT/args.json" >"$ROOT/answer" 2>"$ROOT/stderr"
+    timeout 900 "$HONE" call --workspace "$WS" kernel_evaluate "@$ROOT/args.json" >"$ROOT/answer" 2>"$ROOT/stderr"
     answer=$(json_get verdict <"$ROOT/answer")/$(json_get reason <"$ROOT/answer")
     summary=$(json_get summary <"$ROOT/answer")
 }

@@ -79,7 +79,7 @@ url=$(grep -o 'ws://[^ ]*' "$ROOT/serve.log" | head -n 1)
 
 evaluate() { # evaluate MODE TIER FILE
     printf '{"task":"sum","tier":"%s","timeout_ms":1000,"source":"/* mode_%s */ void sum(void) {}"}' "$2" "$1" >"$3.args"
-    timeout 90 "$HONE" call --url "$url" kernel_evaluate "@$3.args" >"$3" 2>"$3.err"
+    timeout 900 "$HONE" call --url "$url" kernel_evaluate "@$3.args" >"$3" 2>"$3.err"
     echo $? >"$3.status"
 }
 answer() { echo "$(json_get verdict <"$1")/$(json_get reason <"$1")"; }

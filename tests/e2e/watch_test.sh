@@ -3,7 +3,7 @@
 # hone watch: a search that runs in another process, one that has ended, one that was killed, a terminal; hone log --graph.
 . "$(dirname "$0")/lib.sh"
 "$HONE" init "$WS" >/dev/null 2>&1
-watch() { timeout 60 "$HONE" watch "$@" --workspace "$WS"; }
+watch() { timeout 600 "$HONE" watch "$@" --workspace "$WS"; }
 ok "$(! watch >/dev/null 2>"$ROOT/err"; echo $?)" "no search is said"
 
 "$HONE" search rmsnorm --workspace "$WS" --executor fake --budget-evaluations 40 >/dev/null 2>&1 &
@@ -35,7 +35,7 @@ ok $? "the watching ends with a search that was killed" "$(cat "$ROOT/err")"
 ok "$(tail -n 1 "$ROOT/lines" | grep -q 'no process runs it'; echo $?)" "and says that nobody runs it" "$(tail -n 1 "$ROOT/lines")"
 
 if command -v script >/dev/null; then
-    COLUMNS=80 timeout 60 script -qec "stty cols 80 rows 30; '$HONE' watch rmsnorm --workspace '$WS'" /dev/null >"$ROOT/screen" 2>&1 </dev/null
+    COLUMNS=80 timeout 600 script -qec "stty cols 80 rows 30; '$HONE' watch rmsnorm --workspace '$WS'" /dev/null >"$ROOT/screen" 2>&1 </dev/null
     ok "$(grep -q 'x |' "$ROOT/screen" && grep -q '^\(o\|\* \)' "$ROOT/screen"; echo $?)" "a terminal gets way up and tree" "$(cat "$ROOT/screen")"
     tr -d '\r' <"$ROOT/screen" >"$ROOT/plain"
     ok "$([ "$(wc -l <"$ROOT/plain")" -lt 30 ] && ! grep -q '.\{81\}' "$ROOT/plain"; echo $?)" "no more than it has room for" "$(cat "$ROOT/screen")"

@@ -40,7 +40,7 @@ static inline void unit_mark(const char *file, int line)
         const TTest *const tests[] = {__VA_ARGS__};                                                \
         Suite *suite = suite_create(name);                                                         \
         TCase *tcase = tcase_create(name);                                                         \
-        tcase_set_timeout(tcase, 600);                                                             \
+        tcase_set_timeout(tcase, 2400);                                                            \
         for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)                              \
             tcase_add_test(tcase, tests[i]);                                                       \
         suite_add_tcase(suite, tcase);                                                             \
