@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.." || exit 1
 sed -i '1s/{/{"policy": {"syscalls": "review"},/' "$WS"/tasks/*/task.json
 "$HONE" serve --workspace "$WS" --listen 127.0.0.1:0 2>"$ROOT/serve.log" &
 server=$!
-for _ in $(seq 100); do grep -q 'ws://' "$ROOT/serve.log" && break; sleep 0.1; done
+for _ in $(seq 1200); do grep -q 'ws://' "$ROOT/serve.log" && break; sleep 0.1; done
 url=$(grep -o 'ws://[^ ]*' "$ROOT/serve.log" | head -n 1)
 
 judge() { # judge FILE: "verdict/reason" and the milliseconds it took

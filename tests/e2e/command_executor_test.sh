@@ -96,7 +96,7 @@ alive() { for pid in $1; do ps -o pid=,args= -p "$pid"; done; }
 LOOP='for (;;) B[0] = A[0];'
 verify "command:$RUNNER --serve" "$LOOP" &
 driver=
-for _ in $(seq 200); do
+for _ in $(seq 1200); do
     driver=$(pgrep -f "hone call kernel_verify.*--workspace $WS" | head -n 1)
     family=$([ -n "$driver" ] && below "$driver")
     alive "$family" | grep -q "hone-runner --serve" && alive "$family" | grep -q "role arena" && break
@@ -104,7 +104,7 @@ for _ in $(seq 200); do
 done
 kill -9 "$driver"
 wait
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
     [ -z "$(alive "$family")" ] && break
     sleep 0.1
 done

@@ -56,7 +56,7 @@ hold "$LOCK-$(uuid 1)"
 evaluate "$ROOT/two" &
 waits=$!
 shown=1
-for _ in $(seq 300); do
+for _ in $(seq 1200); do
     "$HONE" devices --json | grep -q '"waiting":\["pid [0-9]* (held0' && shown=0 && break
     sleep 0.1
 done

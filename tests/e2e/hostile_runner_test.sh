@@ -74,7 +74,7 @@ run_hangs() { trap '' TERM INT HUP; sleep 1000 & sleep 1000; }
 E
 HONE_RUNNER="$ROOT/runner" "$HONE" serve --workspace "$WS" --listen 127.0.0.1:0 2>"$ROOT/serve.log" &
 server=$!
-for _ in $(seq 100); do grep -q 'ws://' "$ROOT/serve.log" && break; sleep 0.1; done
+for _ in $(seq 1200); do grep -q 'ws://' "$ROOT/serve.log" && break; sleep 0.1; done
 url=$(grep -o 'ws://[^ ]*' "$ROOT/serve.log" | head -n 1)
 
 evaluate() { # evaluate MODE TIER FILE

@@ -45,8 +45,8 @@ tree() { # what was tried, from where, with which end
 ledger() { # ledger TYPE: how many
     cat "$WS"/.hone/ledger/*.jsonl | grep -c "\"type\":\"$1\""
 }
-until_there() { # until_there TYPE N: so many records, or ten seconds
-    for _ in $(seq 200); do
+until_there() { # until_there TYPE N: so many records, or a minute
+    for _ in $(seq 1200); do
         [ "$(ledger "$1")" -ge "$2" ] && return
         sleep 0.05
     done
@@ -148,13 +148,13 @@ cat "$WS"/.hone/ledger/*.jsonl | awk '
 ok $? "spent and reserved never passed it ($(cat "$ROOT/most") of 120000)"
 
 # stopping does not wait for a slow model
-echo 30 >"$ROOT/delay"
+echo 300 >"$ROOT/delay"
 fresh
 "$HONE" search softmax $OPTIONS --workspace "$WS" --coders 3 --budget-evaluations 12 --name slow >"$ROOT/out" 2>&1 &
 search=$!
 until_there model.ask 3
 "$HONE" steer slow stop --workspace "$WS" >/dev/null 2>&1
-for _ in $(seq 150); do
+for _ in $(seq 1500); do
     kill -0 "$search" 2>/dev/null || break
     sleep 0.1
 done

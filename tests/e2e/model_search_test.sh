@@ -61,7 +61,7 @@ configure 1
 for round in 1 2; do
     "$HONE" search softmax --workspace "$WS" --coder llm --model sh --repairs 1 --executor fake --budget-evaluations 6 >"$ROOT/out" 2>&1 &
     search=$!
-    for _ in $(seq 200); do
+    for _ in $(seq 1200); do
         [ "$(ls "$ROOT/asked" | wc -l)" -ge $((round + 1)) ] && break
         sleep 0.1
     done

@@ -8,7 +8,7 @@ ok "$(! watch >/dev/null 2>"$ROOT/err"; echo $?)" "no search is said"
 
 "$HONE" search rmsnorm --workspace "$WS" --executor fake --budget-evaluations 40 >/dev/null 2>&1 &
 search=$!
-for _ in $(seq 100); do
+for _ in $(seq 1200); do
     watch >"$ROOT/lines" 2>"$ROOT/err" && break
     sleep 0.05
 done
@@ -21,7 +21,7 @@ ok "$(cmp -s "$ROOT/lines" "$ROOT/again"; echo $?)" "a search that has ended rea
 
 "$HONE" search softmax --workspace "$WS" --executor fake --budget-evaluations 5000 >/dev/null 2>&1 &
 search=$!
-for _ in $(seq 100); do
+for _ in $(seq 1200); do
     "$HONE" report softmax --workspace "$WS" --json 2>/dev/null | grep -q '"kind":"expand"' && break
     sleep 0.05
 done
