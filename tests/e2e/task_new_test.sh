@@ -39,6 +39,53 @@ size_t pack(const float *x, float *out, size_t n)
 EOF
 admitted pack "'out' is not written everywhere: it starts as the input 'out_in'"
 
+# a pivot can be what rounding left of zero, so that a right kernel with other rounding gives another matrix: both are held
+# against how far the answer moves, and one that is wrong by little is still found
+cat >"$ROOT/lu.c" <<'EOF'
+#include <stdint.h>
+void lu(double *A, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            for (int64_t k = 0; k < j; k++)
+                A[i * n + j] -= A[i * n + k] * A[k * n + j];
+            A[i * n + j] /= A[j * n + j];
+        }
+        for (int64_t j = i; j < n; j++)
+            for (int64_t k = 0; k < i; k++)
+                A[i * n + j] -= A[i * n + k] * A[k * n + j];
+    }
+}
+EOF
+admitted lu '"perturbed" in task.json), to 4e-13' --shape 'A[n,n]' --inout A --size n=200
+by_rows() { # by_rows FACTOR: the last sum of a row is that much too large
+    printf '%s' "#include <string.h>
+#include <stdint.h>
+void lu(const double *A_in, double *A, int64_t n)
+{
+    memcpy(A, A_in, (size_t)(n * n) * sizeof(*A));
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t k = 0; k < i; k++) {
+            double f = A[i * n + k] /= A[k * n + k];
+            for (int64_t j = k + 1; j < n; j++)
+                A[i * n + j] -= f * A[k * n + j];
+        }
+        A[i * n + n - 1] *= $1;
+    }
+}
+" >"$ROOT/by_rows.c"
+    printf '{"task":"lu","source":%s}' "$(json_text "$ROOT/by_rows.c")" >"$ROOT/by_rows.json"
+    "$HONE" call kernel_verify "@$ROOT/by_rows.json" --workspace "$WS" --quiet >"$ROOT/said" 2>&1
+    json_get verdict <"$ROOT/said"
+}
+[ "$(by_rows 1.0)" = correct ]
+ok $? "another order of the same sums is right" "$(cat "$ROOT/said")"
+"$HONE" call kernel_evaluate "$(sed 's/^{/{"tier":"decide",/' "$ROOT/by_rows.json")" --workspace "$WS" --quiet >"$ROOT/said" 2>&1
+case $(json_get verdict <"$ROOT/said") in faster | slower | inconclusive | same) true ;; *) false ;; esac
+ok $? "nor is it wrong where it is timed, against the baseline's rounding" "$(cat "$ROOT/said")"
+[ "$(by_rows 1.0000001)" = incorrect ]
+ok $? "a part in ten million is not" "$(cat "$ROOT/said")"
+
 # a size that no parameter has, row starts, indexes; three headers deep with -I
 mkdir -p "$ROOT/include"
 echo 'typedef int index_t;' >"$ROOT/include/types.h"

@@ -315,11 +315,11 @@ static const struct {
     [HONE_DTYPE_F64] = {"uint64_t", 29},
 };
 
-static void add_rounded_copy(struct hone_buf *buf, const struct hone_task *task,
-                             const struct hone_tensor *t)
+/* A copy of an input, each element changed by statements about its bits hone_u. */
+static void add_changed_copy(struct hone_buf *buf, const struct hone_task *task,
+                             const struct hone_tensor *t, const char *change)
 {
     const char *type = hone_dtype_c_name(t->dtype), *word = lower[t->dtype].word;
-    int drop = lower[t->dtype].drop;
     hone_buf_printf(buf, "    int64_t hone_n_%s = ", t->name);
     add_count(buf, task, t);
     hone_buf_printf(buf,
@@ -327,15 +327,34 @@ static void add_rounded_copy(struct hone_buf *buf, const struct hone_task *task,
                     "    for (int64_t hone_i = 0; hone_i < hone_n_%s; hone_i++) {\n"
                     "        %s hone_u;\n"
                     "        memcpy(&hone_u, &%s[hone_i], sizeof(hone_u));\n"
-                    "        hone_u = (%s)(hone_u + (((%s)1 << %d) - 1) + (hone_u >> %d & 1));\n"
-                    "        hone_u = (%s)(hone_u & ~(((%s)1 << %d) - 1));\n"
+                    "%s"
                     "        memcpy(&hone_%s[hone_i], &hone_u, sizeof(hone_u));\n"
                     "    }\n",
-                    type, t->name, t->name, type, t->name, word, t->name, word, word, drop - 1,
-                    drop, word, word, drop, t->name);
+                    type, t->name, t->name, type, t->name, word, t->name, change, t->name);
 }
 
-static char *make_lower_precision(const struct hone_task *task, const char *naive)
+static char *rounding(const struct hone_tensor *t)
+{
+    const char *word = lower[t->dtype].word;
+    int drop = lower[t->dtype].drop;
+    return hone_sprintf(
+        "        hone_u = (%s)(hone_u + (((%s)1 << %d) - 1) + (hone_u >> %d & 1));\n"
+        "        hone_u = (%s)(hone_u & ~(((%s)1 << %d) - 1));\n",
+        word, word, drop - 1, drop, word, word, drop);
+}
+
+/* The last place of what is neither zero nor infinite nor NaN, up or down by chance. */
+static char *moving(const struct hone_tensor *t)
+{
+    (void)t;
+    return hone_strdup("        if (hone_u << 1 != 0 && (hone_u >> 52 & 0x7ff) != 0x7ff)\n"
+                       "            hone_u += (uint64_t)(hone_i + 1) * 0x9e3779b97f4a7c15u >> 63 "
+                       "? 1 : -1;\n");
+}
+
+/* The naive kernel on changed inputs of floats; NULL: there are none. */
+static char *make_changed(const struct hone_task *task, const char *naive,
+                          char *(*change)(const struct hone_tensor *t))
 {
     struct hone_buf buf = HONE_BUF_INIT;
     bool has_any = false;
@@ -344,7 +363,8 @@ static char *make_lower_precision(const struct hone_task *task, const char *naiv
     for (size_t i = 0; i < task->n_inputs; i++) {
         if (!hone_dtype_is_float(task->inputs[i].dtype))
             continue;
-        add_rounded_copy(&buf, task, &task->inputs[i]);
+        HONE_AUTOFREE char *text = change(&task->inputs[i]);
+        add_changed_copy(&buf, task, &task->inputs[i], text);
         has_any = true;
     }
     call_honest(&buf, task, "hone_", "", NULL);
@@ -355,6 +375,19 @@ static char *make_lower_precision(const struct hone_task *task, const char *naiv
         return finish(&buf);
     hone_buf_done(&buf);
     return NULL;
+}
+
+static char *make_lower_precision(const struct hone_task *task, const char *naive)
+{
+    return make_changed(task, naive, rounding);
+}
+
+char *hone_moved_kernel(const struct hone_task *task, const char *naive)
+{
+    for (size_t i = 0; i < task->n_inputs; i++)
+        if (hone_dtype_is_float(task->inputs[i].dtype) && task->inputs[i].dtype != HONE_DTYPE_F64)
+            return NULL;
+    return make_changed(task, naive, moving);
 }
 
 /* ---- lower arithmetic ---- */

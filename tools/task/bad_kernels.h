@@ -34,6 +34,11 @@ struct hone_bad_kernel {
 char *hone_lowered_kernel(const struct hone_task *task, const char *naive);
 bool hone_has_lowered_kernel(const struct hone_task *task);
 
+/* The naive kernel on inputs that differ in their last place, as right as any: a task of a function
+ * whose answer moves far by that must accept it. Owned; NULL: not all floats of the inputs are
+ * float64, or there are none. */
+char *hone_moved_kernel(const struct hone_task *task, const char *naive);
+
 extern const struct hone_bad_kernel hone_bad_kernels[];
 extern const size_t hone_n_bad_kernels;
 /* For packs whose only kernel is naive.cu: ordinary cuda candidates (bad_kernels_cuda.c). */

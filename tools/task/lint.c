@@ -6,6 +6,7 @@
  * pass. Findings have a severity, a place and a remedy; one error refuses the task. */
 #include "tools/task/lint.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "tools/task/bad_kernels.h"
+#include "tools/task/c_tokens.h"
 #include "tools/task/calibrate.h"
 #include "tools/format/verdict.h"
 #include "workspace/base/file.h"
@@ -86,25 +88,12 @@ static void find(struct work *w, const char *severity, const char *where, const 
 
 /* ---- static part ---- */
 
-static int line_of(const char *text, const char *at)
-{
-    int line = 1;
-    for (const char *c = text; c < at; c++)
-        line += *c == '\n';
-    return line;
-}
-
 /* The word, not as part of a longer one. */
 static const char *find_word(const char *text, const char *word)
 {
-    size_t len = strlen(word);
-    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
-        bool starts =
-            at == text || !(at[-1] == '_' || (at[-1] >= '0' && at[-1] <= '9') ||
-                            (at[-1] >= 'A' && at[-1] <= 'Z') || (at[-1] >= 'a' && at[-1] <= 'z'));
-        if (starts)
-            return at + len;
-    }
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+        if (at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_'))
+            return at + strlen(word);
     return NULL;
 }
 
@@ -121,7 +110,7 @@ static void check_oracle(struct work *w)
     const char *marker = strstr(text, HONE_LINT_FILL_IN);
     if (marker) {
         char where[48];
-        snprintf(where, sizeof(where), "oracle.c:%d", line_of(text, marker));
+        snprintf(where, sizeof(where), "oracle.c:%d", hone_c_line_at(text, marker));
         find(w, "error", where, "Replace this line by the computation of one item.",
              "the reference is not written yet");
     }
@@ -611,6 +600,15 @@ static int try_bad(struct work *w, const struct hone_bad_kernel *bad, const char
     return 0;
 }
 
+static int try_moved(struct work *w, const char *naive, struct hone_err *err)
+{
+    HONE_AUTOFREE char *source = hone_moved_kernel(w->task, naive);
+    struct hone_report report = {.reason = HONE_REASON_NONE};
+    int code = source ? run_source(w, "moved", source, &report, err) : 0;
+    w->ret->is_moved = code == 0 && row_of(&report)->verdict == HONE_VERDICT_INCORRECT;
+    return code;
+}
+
 /* What the calibration would set; instead: where it proposes nothing. */
 static const char *proposed_fix(struct work *w, const struct hone_calibrate *calibrate,
                                 const char *instead)
@@ -698,8 +696,8 @@ static void report_progress(const struct work *w, const char *kernel, size_t don
 {
     if (!w->options->on_progress)
         return;
-    struct hone_progress progress = {
-        .message = kernel, .done = (double)done, .total = (double)hone_n_bad_kernels + 1};
+    double total = (double)hone_n_bad_kernels + 1;
+    struct hone_progress progress = {.message = kernel, .done = (double)done, .total = total};
     w->options->on_progress(w->options->progress_arg, &progress);
 }
 
@@ -726,6 +724,8 @@ static int try_kernels(struct work *w, struct hone_err *err)
         report_progress(w, bad[i].name, i + 1);
         code = try_bad(w, &bad[i], naive, err);
     }
+    if (code == 0 && passed && scope->tries_moved)
+        code = try_moved(w, naive, err);
     return code;
 }
 

@@ -30,6 +30,7 @@ struct hone_lint_scope {    /* all false and NULL: the whole lint */
     bool is_baseline_alone; /* it is checked and timed at the last size; nothing else is tried */
     /* A lint of a pack that is made again where one of these shows: it ends there. */
     bool ends_near, ends_flushed; /* hone_lint.is_near, .is_flushed */
+    bool tries_moved;             /* hone_moved_kernel is tried, for hone_lint.is_moved */
     const char *objects_dir;      /* compiled objects by content, kept; NULL: none are */
 };
 
@@ -51,6 +52,7 @@ struct hone_lint {
     bool is_unbuilt;  /* the baseline does not compile */
     bool is_near;     /* the baseline errs by as little as rounding may: a tolerance too tight */
     bool is_flushed;  /* honest kernels fail its tolerance on denormals alone */
+    bool is_moved;    /* the baseline on inputs that differ in their last place is refused */
     double call_ns;   /* of the baseline at the last size for the CPU, the fastest of some that are
                          warm; 0: not timed */
     double check_ns;  /* of one content there: to fill, to call and to compare with the reference */

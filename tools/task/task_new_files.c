@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/task/c_tokens.h"
 #include "workspace/base/file.h"
 
 const char *hone_new_elements(struct hone_new_work *w, const struct hone_new_tensor *t)
@@ -136,6 +137,49 @@ bool hone_new_can_be_perturbed(const struct hone_new_work *w)
 {
     return !w->oracle_items && has_float(w->inputs, w->n_inputs) &&
            has_float(w->outputs, w->n_outputs);
+}
+
+static bool is_given(const struct hone_new_work *w, const struct hone_c_token *word)
+{
+    static const char *const types[] = {"double", "float", "int", "long", "size_t", "int64_t"};
+    for (size_t i = 0; i < HONE_COUNTOF(types); i++)
+        if (hone_c_is(word, types[i]))
+            return true;
+    for (size_t i = 0; i < w->proto.n_params; i++) {
+        const struct hone_param *p = &w->proto.params[i];
+        if ((!p->is_pointer || p->is_const) && hone_c_is(word, p->name))
+            return true;
+    }
+    return false;
+}
+
+/* Does the divisor from token i on hold a word of the function's own? Subscripts do not count. */
+static bool divides_by_own(const struct hone_new_work *w, const struct hone_c_tokens *t, size_t i)
+{
+    static const char ends[] = ";,?:+-*/<>&|";
+    for (int depth = 0; i < t->n && depth >= 0; i++) {
+        const struct hone_c_token *token = &t->v[i];
+        if (hone_c_is(token, "["))
+            i = hone_c_closing(t, i);
+        else if (hone_c_is_word(token) && !is_given(w, token))
+            return true;
+        else if (depth == 0 && token->len == 1 && strchr(ends, *token->at))
+            return false;
+        depth += hone_c_is(token, "(") - hone_c_is(token, ")");
+    }
+    return false;
+}
+
+bool hone_new_divides(const struct hone_new_work *w)
+{
+    struct hone_c_tokens t;
+    if (hone_c_tokens_read(w->source, w->pool, &t, NULL) < 0)
+        return false;
+    for (size_t i = 0; i + 2 < t.n; i++)
+        if (hone_c_is(&t.v[i], "/") &&
+            divides_by_own(w, &t, i + (hone_c_is(&t.v[i + 1], "=") ? 2 : 1)))
+            return true;
+    return false;
 }
 
 /* Not 1: x - a * x would cancel, and a kernel that leaves the factor out would be right. */

@@ -278,6 +278,52 @@ START_TEST(verdicts_are_read)
 }
 END_TEST
 
+/* A kernel that is as right as any is tried where it is asked for, and its verdict admits or refuses
+ * nothing. */
+START_TEST(moved_inputs_are_tried)
+{
+    static const struct {
+        const char *dtype;
+        bool tries;
+        enum hone_reason reason;
+        bool is_moved;
+        int n_calls;
+    } rows[] = {
+        {"float64", true, HONE_REASON_WRONG_VALUE, true, 13},
+        {"float64", true, HONE_REASON_NONFINITE, true, 13},
+        {"float64", true, HONE_REASON_CORRECT, false, 13},
+        {"float64", true, HONE_REASON_INFRA, false, 13},
+        {"float64", false, HONE_REASON_WRONG_VALUE, false, 12},
+        {"float32", true, HONE_REASON_WRONG_VALUE, false, 12},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        char root[] = "/tmp/hone-lint-test-XXXXXX";
+        char *dir = copy_pack("matmul", root), *calls = hone_path_join(root, "calls", NULL);
+        struct hone_pool *pool = hone_pool_new();
+        for (int input = 0; input < 2; input++)
+            damage(dir, "task.json", "\"float32\", \"role\"",
+                   hone_pool_printf(pool, "\"%s\",  \"role\"", rows[i].dtype));
+        struct script script = {.kernel = "moved", .reason = rows[i].reason, .output = "C"};
+        const struct hone_executor executor = {
+            .name = "script", .run = run_script, .cookie = &script};
+        const struct hone_lint_options options = {
+            .executor = &executor, .scratch_dir = calls, .scope = {.tries_moved = rows[i].tries}};
+        struct hone_lint lint;
+        struct hone_err err = HONE_ERR_INIT;
+        ck_assert_msg(hone_lint_pack(dir, &options, pool, &lint, &err) == 0, "%s", err.message);
+        char *text = hone_lint_text(&lint);
+        ck_assert_msg(lint.is_moved == rows[i].is_moved && lint.is_admitted, "row %zu: %s", i,
+                      text);
+        ck_assert_msg(script.n_calls == rows[i].n_calls, "row %zu: %d", i, script.n_calls);
+        free(text);
+        hone_pool_free(pool);
+        free(dir);
+        free(calls);
+        ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+    }
+}
+END_TEST
+
 /* A pack that is made again anyway is not tried to the end. */
 START_TEST(a_draft_ends_where_it_is_made_again)
 {
@@ -308,4 +354,5 @@ START_TEST(a_draft_ends_where_it_is_made_again)
 }
 END_TEST
 
-UNIT_MAIN("lint", a_draft_ends_where_it_is_made_again, used_axes, static_part, verdicts_are_read)
+UNIT_MAIN("lint", moved_inputs_are_tried, a_draft_ends_where_it_is_made_again, used_axes,
+          static_part, verdicts_are_read)

@@ -20,7 +20,8 @@ struct world {
     bool is_helped;      /* but not with a scale of what the output moves by */
     const char *reason;  /* the naive trial's; NULL: there is none */
     bool is_perturbed;   /* at the last lint */
-    double moved_rtol;   /* at the first lint with such a scale; 0: there was none */
+    bool is_moved, is_moved_refused;  /* by other last places; with such a scale, too */
+    double moved_rtol;                /* at the first lint with such a scale; 0: there was none */
     double call_ns, rounds, elements; /* at the last size that was looked at */
     int n_looks, n_lints;
 };
@@ -82,6 +83,9 @@ static int check(void *arg, const char *dir, const struct hone_lint_scope *scope
     }
     if (!is_baseline_alone)
         see_moves(world, task, ret);
+    ret->is_moved = scope->tries_moved && world->is_moved;
+    if (world->is_perturbed && world->is_moved_refused)
+        ret->is_admitted = false;
     if (is_baseline_alone && !world->is_wrong) {
         ret->call_ns = world->call_ns;
         ret->check_ns = world->call_ns * world->calls_a_check + world->fixed_ns;
@@ -303,6 +307,48 @@ START_TEST(a_refused_function_is_held_against_its_moves)
 }
 END_TEST
 
+#define DIVIDES(divisor)                                                                           \
+    "void part(const double *x, double *y, int n) { double s = 1; for (int i = 0; i < n; i++) "    \
+    "y[i] = x[i] / " divisor "; }"
+
+/* A function that divides by what it computed is tried on inputs of another last place. */
+START_TEST(a_function_that_moves_far_is_held_against_its_moves)
+{
+    static const char *given[] = {"1e-9"};
+    static const struct {
+        const char *source;
+        size_t n_given;
+        struct world world;
+        bool is_perturbed;
+        double rtol; /* at the last lint */
+        int n_lints;
+    } rows[] = {
+        {DIVIDES("s"), 0, {.is_moved = true}, true, 4e-13, 2},
+        {DIVIDES("(2 * y[i])"), 0, {.is_moved = true}, true, 4e-13, 2},
+        {DIVIDES("s"), 0, {.is_moved = true, .is_moved_refused = true}, false, 4e-13, 2},
+        {DIVIDES("s"), 0, {.is_moved = false}, false, 1e-9, 1},
+        {DIVIDES("s"), 1, {.is_moved = true}, false, 1e-9, 1}, /* a tolerance was given */
+        {DIVIDES("(double)n"), 0, {.is_moved = true}, false, 1e-9, 1},
+        {DIVIDES("x[i / 2]"), 0, {.is_moved = true}, false, 1e-9, 1},
+        {DIVIDES("2.0 + s"), 0, {.is_moved = true}, false, 1e-9, 1},
+        {VECTOR, 0, {.is_moved = true}, false, 1e-4, 1},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct world world = rows[i].world;
+        struct hone_task_new made;
+        const char *size = "n=777";
+        ck_assert(make_of(&(struct hone_task_new_options){.source = rows[i].source,
+                                                          .sizes = {&size, 1},
+                                                          .tolerances = {given, rows[i].n_given}},
+                          &world, pool, &made));
+        ck_assert_msg(world.n_lints == rows[i].n_lints, "row %zu: %d", i, world.n_lints);
+        ck_assert_msg(world.rtol == rows[i].rtol, "row %zu: %g", i, world.rtol);
+        ck_assert_msg((note_with(&made, "to 4e-13") != NULL) == rows[i].is_perturbed, "row %zu", i);
+    }
+}
+END_TEST
+
 /* What did not help at larger sizes is no part of the pack with smaller ones. */
 START_TEST(smaller_sizes_start_anew)
 {
@@ -346,7 +392,8 @@ START_TEST(guesses_obey_what_was_said)
 }
 END_TEST
 
-UNIT_MAIN("task_sizes", a_refused_function_is_held_against_its_moves, a_refused_tolerance_gives_way,
+UNIT_MAIN("task_sizes", a_refused_function_is_held_against_its_moves,
+          a_function_that_moves_far_is_held_against_its_moves, a_refused_tolerance_gives_way,
           smaller_sizes_start_anew, guesses_obey_what_was_said,
           what_is_refused_is_tried_at_smaller_sizes, sizes_follow_the_time_of_a_call,
           time_may_not_follow_the_size, sizes_that_were_given_stay, a_wrong_baseline_is_not_timed)

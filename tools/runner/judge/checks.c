@@ -464,8 +464,8 @@ static void take_answer(void *arg, const struct hone_oracle_record *records, int
                 asked->is_known[s] = true;
 }
 
-/* What another arm calls wrong is held to the oracle. Where it cannot be asked for one item, the
- * other arm's word has to do. */
+/* What another arm calls wrong is held to the oracle: all of it, where it gives whole answers alone.
+ * It knows how far the answer may move; the other arm's own error is no wrong of this one's. */
 static int ask_about(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                      const struct hone_suspects *suspects, struct hone_outcome *ret,
                      struct hone_err *err)
@@ -474,8 +474,12 @@ static int ask_about(struct hone_judge *judge, struct hone_slot *slot, int64_t s
     struct asked asked = {.compare = &compare, .suspects = suspects};
     int64_t items[HONE_SUSPECTS], n = 0, n_items = 0;
     bool has_items = judge->task->steps == NULL && !judge->task->is_oracle_naive_double;
-    int code = has_items ? formula(judge, judge->task->items, &n_items, err) : 0;
-    if (code < 0 || suspects->n == 0)
+    if (suspects->n == 0)
+        return 0;
+    if (!has_items)
+        return hone_judge_compare(judge, slot, set, 0, &compare, ret, err);
+    int code = formula(judge, judge->task->items, &n_items, err);
+    if (code < 0)
         return code;
     hone_compare_init(&compare, judge->task, judge->frame.workload);
     set_outputs(judge, slot, set, &compare);
