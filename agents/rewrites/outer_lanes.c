@@ -733,7 +733,7 @@ static size_t sites_of(const struct hone_coder_input *in, is_wanted_fn *is_wante
         struct traffic t = is_candidate(in, l) ? traffic_of(in, l) : (struct traffic){0};
         if (!is_wanted(&t) || !text_of(in, l, "8", PLAIN))
             continue;
-        bool can_share = l->depth == 0 && !hone_is_threaded(in) && !hone_c_writes_scalar(l);
+        bool can_share = l->depth == 0 && hone_may_thread(in, l) && !hone_c_writes_scalar(l);
         for (int variant = can_share ? THREADS : PLAIN; variant >= PLAIN; variant--) {
             ret[n] = hone_site(l->node, l->begin, l->node->end,
                                hone_pool_printf(in->pool, "%s%s", hone_loop_words(in, l),

@@ -423,7 +423,7 @@ static bool is_wanted(const struct hone_sum_nest *n)
 static bool can_share(const struct hone_coder_input *in, const struct hone_sum_nest *n)
 {
     bool is_rectangle = n->columns && !n->column_lower && !n->column_upper;
-    return !hone_is_threaded(in) && n->rows->depth == 0 &&
+    return hone_may_thread(in, n->rows) && n->rows->depth == 0 &&
            (n->order.outer_is_free || (is_rectangle && n->order.inner_is_free));
 }
 

@@ -183,7 +183,7 @@ static bool read_bins(const struct hone_coder_input *in, const struct hone_c_loo
 {
     const char *why;
     if (l->depth != 0 || !l->is_canonical || !l->is_unit_step || !l->declares_var ||
-        l->has_parallel || strstr(l->var->type, "unsigned") || hone_is_threaded(in) ||
+        l->has_parallel || strstr(l->var->type, "unsigned") || !hone_may_thread(in, l) ||
         hone_c_is_parallel(&in->nest, l, &why))
         return false;
     *ret = (struct bins){.root = read_root(in, l)};

@@ -54,7 +54,8 @@ static int levels(const struct hone_coder_input *in, const struct hone_c_node *t
 }
 
 /* Is one of them the way to the deepest loop? Threads on a loop that copies or clears what a deeper
- * nest works on gain nothing and would pass for the step that was needed. */
+ * nest works on gain nothing and would pass for the step that was needed. Where other loops have
+ * threads, the deepest of those that are left may be a level less: chunks are one. */
 static bool is_hot(const struct hone_coder_input *in, const struct hone_c_loop *const *loops,
                    size_t n)
 {
@@ -63,13 +64,22 @@ static bool is_hot(const struct hone_coder_input *in, const struct hone_c_loop *
         int here = hone_c_writes_scalar(loops[i]) ? 0 : levels(in, loops[i]->node);
         most = here > most ? here : most;
     }
-    return most == all;
+    return most == all || (hone_is_threaded(in) && most > 1 && most + 1 == all);
+}
+
+static size_t threadable(const struct hone_coder_input *in, const struct hone_c_loop **ret)
+{
+    size_t n_all = hone_parallel_loops(in, ret, MAX_LOOPS), n = 0;
+    for (size_t i = 0; i < n_all; i++)
+        if (hone_may_thread(in, ret[i]))
+            ret[n++] = ret[i];
+    return n;
 }
 
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
 {
     const struct hone_c_loop *loops[MAX_LOOPS];
-    size_t n_loops = hone_is_threaded(in) ? 0 : hone_parallel_loops(in, loops, MAX_LOOPS), n = 0;
+    size_t n_loops = threadable(in, loops), n = 0;
     if (!is_hot(in, loops, n_loops))
         return 0;
     bool any = false, uneven = false, collapse = false;
@@ -97,7 +107,7 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
                    struct hone_err *err)
 {
     const struct hone_c_loop *loops[MAX_LOOPS];
-    size_t n = hone_parallel_loops(in, loops, MAX_LOOPS), n_done = 0;
+    size_t n = threadable(in, loops), n_done = 0;
     struct hone_c_edits e;
     hone_c_edits_init(&e, in->tree);
     const char *chunk =

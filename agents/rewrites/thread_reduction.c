@@ -28,7 +28,7 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
     size_t n = 0;
     for (size_t i = 0; i < in->nest.n && n < max; i++) {
         const struct hone_c_loop *l = &in->nest.loops[i];
-        if (!is_fit(in, l) || hone_is_threaded(in))
+        if (!is_fit(in, l) || !hone_may_thread(in, l))
             continue;
         ret[n] = hone_site(l->node, l->begin, l->node->end, hone_loop_words(in, l));
         ret[n++].evidence = "an outermost reduction that one thread does alone";

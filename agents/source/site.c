@@ -400,3 +400,13 @@ bool hone_is_threaded(const struct hone_coder_input *in)
             return true;
     return strstr(in->tree->source, "omp parallel") != NULL;
 }
+
+bool hone_may_thread(const struct hone_coder_input *in, const struct hone_c_loop *loop)
+{
+    if (!hone_is_threaded(in))
+        return true;
+    if (loop->has_parallel || loop->node->parent != in->nest.function->body)
+        return false;
+    const char *threads = strstr(in->tree->source + loop->begin, "omp parallel");
+    return threads == NULL || threads >= in->tree->source + loop->node->end;
+}

@@ -110,5 +110,8 @@ size_t hone_parallel_loops(const struct hone_coder_input *in, const struct hone_
                            size_t max);
 /* Does some loop of the function have an omp parallel pragma? */
 bool hone_is_threaded(const struct hone_coder_input *in);
+/* May a rule give the loop threads? Where others have them, only to a statement of the function
+ * itself with none inside: no region lies in another one, and no fallback gets threads. */
+bool hone_may_thread(const struct hone_coder_input *in, const struct hone_c_loop *loop);
 
 #endif

@@ -93,4 +93,68 @@ START_TEST(sums_into_bins)
 }
 END_TEST
 
-UNIT_MAIN("thread_bins", sums_into_bins)
+#define NEST    "\nfor (long i = 0; i < N; i++) for (long j = 0; j < L; j++) Z[i] += bin[i * L + j];"
+#define THREADS "\n#pragma omp parallel for"
+#define REGION  "\n#pragma omp parallel\n"
+
+/* Nests get threads beside others that have them, and never in or around them. */
+START_TEST(threads_beside_others)
+{
+    static const struct {
+        const char *rule, *body;
+        size_t n;
+        int n_regions; /* when it is done */
+    } rows[] = {
+        {"thread_outer", NEST NEST, 1, 2},
+        {"thread_outer", THREADS NEST NEST, 1, 2},
+        {"thread_outer", NEST THREADS NEST, 1, 2},
+        {"thread_outer", THREADS NEST NEST NEST, 1, 3},
+        {"thread_outer", THREADS NEST, 0, 0},
+        {"thread_outer", THREADS NEST "if (L > 4) {" NEST "}", 0, 0},
+        {"thread_outer", REGION "{" NEST "}" NEST, 1, 2},
+        {"thread_outer", REGION "{" NEST "}", 0, 0},
+        /* what copies or clears is no nest */
+        {"thread_outer", THREADS NEST "\nfor (long i = 0; i < N; i++) Z[i] = 0;", 0, 0},
+        {"thread_outer", "for (long i = 0; i < N; i++) {" REGION "{ Z[i] = 0; } }" NEST, 1, 2},
+        {"thread_bins", THREADS NEST "for (long n = 0; n < N; n++) Y[bin[n]]++;", 1, 2},
+        {"thread_bins", "if (L > 4) {" THREADS NEST "} for (long n = 0; n < N; n++) Y[bin[n]]++;",
+         1, 2},
+        {"thread_bins", THREADS NEST "if (L > 4) for (long n = 0; n < N; n++) Y[bin[n]]++;", 0, 0},
+        {"thread_reduction",
+         THREADS NEST "long s = 0; for (long i = 0; i < N; i++) s += bin[i]; *Z = s;", 1, 2},
+    };
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = NULL;
+    ck_assert_int_eq(hone_c_parser_new(&parser, NULL), 0);
+    struct hone_task *task = hone_pool_alloc(pool, sizeof(*task));
+    *task = (struct hone_task){.name = "k", .n_axes = 1, .n_outputs = 1, .n_workloads = 1};
+    task->axes[0].name = "L";
+    task->workloads[0].axes[0] = 40;
+    task->outputs[0] = (struct hone_tensor){.name = "Y", .rank = 1};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct hone_coder_input in;
+        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+        struct hone_err err = HONE_ERR_INIT;
+        const struct hone_rewrite *rule = hone_rewrite_find(rows[i].rule);
+        const char *made = "",
+                   *text = hone_pool_printf(pool,
+                                            "void k(const int *restrict bin, int *restrict Y, long "
+                                            "*restrict Z, long N, long L)\n"
+                                            "{\n%s\n}\n",
+                                            rows[i].body);
+        ck_assert_int_eq(hone_coder_read_kernel(parser, task, "cpu", text, pool, &in, NULL), 0);
+        size_t n = hone_coder_sites(rule, &in, sites);
+        ck_assert_msg(n == rows[i].n, "row %zu: %zu places in\n%s", i, n, text);
+        if (n == 0)
+            continue;
+        int code = hone_coder_apply(parser, rule, &in, &sites[0], &made, &err);
+        ck_assert_msg(code == 0, "row %zu: %s", i, err.message);
+        int n_regions = 0;
+        for (const char *at = made; (at = strstr(at, "omp parallel")) != NULL; at++)
+            n_regions++;
+        ck_assert_msg(n_regions == rows[i].n_regions, "row %zu: %s", i, made);
+    }
+}
+END_TEST
+
+UNIT_MAIN("thread_bins", sums_into_bins, threads_beside_others)
