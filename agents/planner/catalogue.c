@@ -160,7 +160,7 @@ const struct hone_strategy hone_strategies[] = {
      HELPS(HONE_CLASS_COMPUTE, HONE_CLASS_FAR_FROM_ROOF), 0.0, 0.3, 1.0, HONE_F_PERCENT_OF_BOUND, 1,
      "sizes", NULL},
     {"C22", "cpu", "better algorithm or data structure", HONE_CUT, HELPS(HONE_CLASS_MIXED), 0.0,
-     0.5, 5.0, HONE_F_NS, -1, "none", NULL},
+     2.0, 5.0, HONE_F_NS, -1, "none", NULL},
     {"C23", "cpu", "iteration for recursion, cache-oblivious order", HONE_CUT,
      HELPS(HONE_CLASS_NO_REUSE), 0.0, 0.3, 1.0, HONE_F_PERCENT_OF_BOUND, 1, "base case",
      needs_reuse},

@@ -20,6 +20,7 @@ REWRITE(skewed_lanes);
 REWRITE(accumulators);
 REWRITE(split_borders);
 REWRITE(step_remainders);
+REWRITE(window_sums);
 REWRITE(tile_loops);
 REWRITE(vector_math);
 REWRITE(reorder_nests);
@@ -71,7 +72,7 @@ const struct hone_rewrite *const hone_rewrites[] = {
     &hone_rewrite_share_nests,         &hone_rewrite_block_nests,
     &hone_rewrite_outer_strip,         &hone_rewrite_outer_lanes,
     &hone_rewrite_skewed_lanes,        &hone_rewrite_cuda_time_tile,
-    &hone_rewrite_step_remainders,
+    &hone_rewrite_step_remainders,     &hone_rewrite_window_sums,
 };
 const size_t hone_n_rewrites = HONE_COUNTOF(hone_rewrites);
 

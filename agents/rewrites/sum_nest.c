@@ -86,7 +86,7 @@ static bool read_update(const struct hone_c_node *stmt, struct hone_sum_update *
     return true;
 }
 
-static bool is_floating(const char *type)
+static bool is_one_float(const char *type)
 {
     return strcmp(type, "float") == 0 || strcmp(type, "double") == 0;
 }
@@ -105,7 +105,7 @@ static bool add_update(struct hone_sum_nest *nest, const struct hone_c_node *stm
 {
     struct hone_sum_update *u = &nest->updates[nest->n_updates];
     if (nest->n_updates == HONE_SUM_MAX_UPDATES || !read_update(stmt, u) ||
-        !hone_c_contains(nest->body, u->var) || !is_floating(u->var->type) ||
+        !hone_c_contains(nest->body, u->var) || !is_one_float(u->var->type) ||
         names_local(nest, u->expr))
         return false;
     for (size_t i = 0; i < nest->n_updates; i++)
@@ -279,7 +279,7 @@ static bool may_trap(const struct hone_sum_nest *n)
 {
     const struct hone_c_node *top = n->sum->node->body;
     for (const struct hone_c_node *x = top; x && is_triangle(n); x = hone_c_walk(top, x))
-        if (x->kind == HONE_C_BINARY && strpbrk(x->op, "/%") && !is_floating(x->type))
+        if (x->kind == HONE_C_BINARY && strpbrk(x->op, "/%") && !is_one_float(x->type))
             return true;
     return false;
 }

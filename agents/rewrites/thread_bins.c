@@ -137,18 +137,14 @@ static bool is_only_added_to(const struct hone_c_tree *tree, const struct hone_c
     return n_named == n_added;
 }
 
-static bool is_floating(const char *type)
-{
-    return strstr(type, "float") || strstr(type, "double");
-}
-
 /* Are floating values added to integers? Each addition rounds what was there before. */
 static bool rounds_between(const struct hone_c_tree *tree, const struct hone_c_node *body,
                            const struct hone_c_node *root, const char *type)
 {
     size_t n_named;
-    for (const struct hone_c_node *n = body; n && !is_floating(type); n = hone_c_walk(body, n))
-        if (added_to(tree, n, &n_named) == root && n->last && is_floating(n->last->type))
+    for (const struct hone_c_node *n = body; n && !hone_c_is_floating(type);
+         n = hone_c_walk(body, n))
+        if (added_to(tree, n, &n_named) == root && n->last && hone_c_is_floating(n->last->type))
             return true;
     return false;
 }
@@ -191,7 +187,7 @@ static bool read_bins(const struct hone_coder_input *in, const struct hone_c_loo
         return false;
     ret->type = number_type(in, ret->root);
     ret->count = ret->type ? count_text(in, ret->root) : NULL;
-    return ret->count && !(is_floating(ret->type) && hone_rounds_as_written(in)) &&
+    return ret->count && !(hone_c_is_floating(ret->type) && hone_rounds_as_written(in)) &&
            !rounds_between(in->tree, l->node->body, ret->root, ret->type);
 }
 

@@ -94,6 +94,11 @@ bool hone_c_contains(const struct hone_c_node *outer, const struct hone_c_node *
     return false;
 }
 
+bool hone_c_is_floating(const char *type)
+{
+    return strstr(type, "float") || strstr(type, "double");
+}
+
 bool hone_c_uses(const struct hone_c_node *top, const struct hone_c_node *decl)
 {
     for (const struct hone_c_node *n = top; n; n = hone_c_walk(top, n))

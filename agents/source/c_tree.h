@@ -100,6 +100,7 @@ size_t hone_c_reached(const struct hone_c_tree *tree, const struct hone_c_node *
 bool hone_c_contains(const struct hone_c_node *outer, const struct hone_c_node *inner);
 /* The node's type without const, as of a variable that holds its value; a pointer's as it is. */
 const char *hone_c_value_type(const struct hone_c_node *node);
+bool hone_c_is_floating(const char *type); /* a number, or a pointer to some */
 /* Does the subtree name this declaration? */
 bool hone_c_uses(const struct hone_c_node *top, const struct hone_c_node *decl);
 /* Is the declaration assigned, incremented or has its address taken in the subtree? */
