@@ -333,8 +333,9 @@ static void add_changed_copy(struct hone_buf *buf, const struct hone_task *task,
                     type, t->name, t->name, type, t->name, word, t->name, change, t->name);
 }
 
-static char *rounding(const struct hone_tensor *t)
+static char *rounding(const struct hone_tensor *t, int draw)
 {
+    (void)draw;
     const char *word = lower[t->dtype].word;
     int drop = lower[t->dtype].drop;
     return hone_sprintf(
@@ -343,18 +344,20 @@ static char *rounding(const struct hone_tensor *t)
         word, word, drop - 1, drop, word, word, drop);
 }
 
-/* The last place of what is neither zero nor infinite nor NaN, up or down by chance. */
-static char *moving(const struct hone_tensor *t)
+/* One or two in the last place of what is neither zero nor infinite nor NaN, up or down by chance. */
+static char *moving(const struct hone_tensor *t, int draw)
 {
     (void)t;
-    return hone_strdup("        if (hone_u << 1 != 0 && (hone_u >> 52 & 0x7ff) != 0x7ff)\n"
-                       "            hone_u += (uint64_t)(hone_i + 1) * 0x9e3779b97f4a7c15u >> 63 "
-                       "? 1 : -1;\n");
+    return hone_sprintf(
+        "        uint64_t hone_z = (uint64_t)(hone_i + 1) * %lluu;\n"
+        "        if (hone_u << 1 != 0 && (hone_u >> 52 & 0x7ff) != 0x7ff)\n"
+        "            hone_u += (hone_z >> 63 ? 1 : -1) * (1 + (hone_z >> 62 & 1));\n",
+        0x9e3779b97f4a7c15ull * (2 * (unsigned)draw + 1));
 }
 
 /* The naive kernel on changed inputs of floats; NULL: there are none. */
 static char *make_changed(const struct hone_task *task, const char *naive,
-                          char *(*change)(const struct hone_tensor *t))
+                          char *(*change)(const struct hone_tensor *t, int draw), int draw)
 {
     struct hone_buf buf = HONE_BUF_INIT;
     bool has_any = false;
@@ -363,7 +366,7 @@ static char *make_changed(const struct hone_task *task, const char *naive,
     for (size_t i = 0; i < task->n_inputs; i++) {
         if (!hone_dtype_is_float(task->inputs[i].dtype))
             continue;
-        HONE_AUTOFREE char *text = change(&task->inputs[i]);
+        HONE_AUTOFREE char *text = change(&task->inputs[i], draw);
         add_changed_copy(&buf, task, &task->inputs[i], text);
         has_any = true;
     }
@@ -379,15 +382,15 @@ static char *make_changed(const struct hone_task *task, const char *naive,
 
 static char *make_lower_precision(const struct hone_task *task, const char *naive)
 {
-    return make_changed(task, naive, rounding);
+    return make_changed(task, naive, rounding, 0);
 }
 
-char *hone_moved_kernel(const struct hone_task *task, const char *naive)
+char *hone_moved_kernel(const struct hone_task *task, const char *naive, int draw)
 {
     for (size_t i = 0; i < task->n_inputs; i++)
         if (hone_dtype_is_float(task->inputs[i].dtype) && task->inputs[i].dtype != HONE_DTYPE_F64)
             return NULL;
-    return make_changed(task, naive, moving);
+    return make_changed(task, naive, moving, draw);
 }
 
 /* ---- lower arithmetic ---- */

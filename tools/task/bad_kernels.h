@@ -36,8 +36,8 @@ bool hone_has_lowered_kernel(const struct hone_task *task);
 
 /* The naive kernel on inputs that differ in their last place, as right as any: a task of a function
  * whose answer moves far by that must accept it. Owned; NULL: not all floats of the inputs are
- * float64, or there are none. */
-char *hone_moved_kernel(const struct hone_task *task, const char *naive);
+ * float64, or there are none. Each draw moves others. */
+char *hone_moved_kernel(const struct hone_task *task, const char *naive, int draw);
 
 extern const struct hone_bad_kernel hone_bad_kernels[];
 extern const size_t hone_n_bad_kernels;

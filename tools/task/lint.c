@@ -600,9 +600,9 @@ static int try_bad(struct work *w, const struct hone_bad_kernel *bad, const char
     return 0;
 }
 
-static int try_moved(struct work *w, const char *naive, struct hone_err *err)
+static int try_moved(struct work *w, const char *naive, int draw, struct hone_err *err)
 {
-    HONE_AUTOFREE char *source = hone_moved_kernel(w->task, naive);
+    HONE_AUTOFREE char *source = hone_moved_kernel(w->task, naive, draw);
     struct hone_report report = {.reason = HONE_REASON_NONE};
     int code = source ? run_source(w, "moved", source, &report, err) : 0;
     w->ret->is_moved = code == 0 && row_of(&report)->verdict == HONE_VERDICT_INCORRECT;
@@ -724,8 +724,8 @@ static int try_kernels(struct work *w, struct hone_err *err)
         report_progress(w, bad[i].name, i + 1);
         code = try_bad(w, &bad[i], naive, err);
     }
-    if (code == 0 && passed && scope->tries_moved)
-        code = try_moved(w, naive, err);
+    for (int d = 0; d < 3 && code == 0 && passed && scope->tries_moved && !w->ret->is_moved; d++)
+        code = try_moved(w, naive, d, err);
     return code;
 }
 

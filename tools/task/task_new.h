@@ -48,7 +48,8 @@ struct hone_task_new {
     const char *name, *dir;
     double cost; /* of a call at the larger of guessed sizes, as in the options; 0: were given */
     bool can_be_perturbed;  /* the option is_perturbed says something of this pack */
-    bool divides;           /* by what it computed, in float64: its answer may move far */
+    bool is_double;         /* all floats of its inputs are float64 */
+    bool divides;           /* by values, and compares none: its answer may move far */
     struct hone_strs notes; /* what was guessed and should be looked at */
 };
 

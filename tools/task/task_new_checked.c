@@ -31,6 +31,7 @@ struct guesses {
     const char *measured[HONE_LIMIT_TENSORS]; /* what options.tolerances points to once the lint
                                                  proposed one */
     bool is_measured;
+    bool is_moved_rtol;                        /* what options.tolerances points to is MOVED_RTOL */
     const char *notes[HONE_LIMIT_TENSORS + 8]; /* one for each thing learnt */
     size_t n_notes;
     const char *timed;         /* the note of how long a call takes; NULL: sizes are not fitted */
@@ -64,7 +65,7 @@ static const char *const rungs[] = {"4e-4", "1.6e-3"};
 
 static bool is_tolerance_given(const struct guesses *g)
 {
-    return g->options.tolerances.n > 0 && g->n_widened == 0 && !g->is_measured;
+    return g->options.tolerances.n > 0 && g->n_widened == 0 && !g->is_measured && !g->is_moved_rtol;
 }
 
 static bool may_widen(const struct guesses *g)
@@ -104,13 +105,25 @@ static bool is_honest_refused(const struct hone_lint *lint)
 
 /* Where the answer moves more than its size tells, a tolerance relative to its size refuses what is
  * right, or excuses what is wrong. */
+static void hold_to_moves(struct guesses *g, const struct hone_task_new *made,
+                          struct hone_pool *pool)
+{
+    g->options.is_perturbed = true;
+    if (!made->is_double)
+        return;
+    const char **rtol = hone_pool_alloc(pool, sizeof(*rtol));
+    *rtol = MOVED_RTOL;
+    g->options.tolerances = (struct hone_strs){rtol, 1};
+    g->is_moved_rtol = true;
+}
+
 static bool follow_moves(struct guesses *g, const struct hone_task_new *made,
-                         const struct hone_lint *lint)
+                         const struct hone_lint *lint, struct hone_pool *pool)
 {
     if (g->options.is_perturbed || !made->can_be_perturbed || is_tolerance_given(g) ||
         !is_honest_refused(lint))
         return false;
-    g->options.is_perturbed = true;
+    hold_to_moves(g, made, pool);
     g->notes[g->n_notes++] =
         "the function itself errs by more than the size of its output allows for: once more, held "
         "against how far the output moves where the inputs change in their last place (\"scale\": "
@@ -292,9 +305,9 @@ static int learn(struct guesses *g, struct hone_pool *pool, struct hone_task_new
             .tries_moved = ret->divides && !g->options.is_perturbed && !is_tolerance_given(g),
             .objects_dir = g->objects_dir};
         rc = g->check(g->arg, g->options.dir, &scope, pool, lint, err);
-    } while (rc == 0 &&
-             (take_as_input(g, lint, pool) || leave_out_denormals(g, lint) ||
-              follow_moves(g, ret, lint) || widen(g, lint, pool) || take_proposal(g, lint, pool)));
+    } while (rc == 0 && (take_as_input(g, lint, pool) || leave_out_denormals(g, lint) ||
+                         follow_moves(g, ret, lint, pool) || widen(g, lint, pool) ||
+                         take_proposal(g, lint, pool)));
     return rc;
 }
 
@@ -356,12 +369,9 @@ static int follow_moved(struct guesses *best, struct hone_pool *pool, struct hon
     const struct hone_lint was = *lint;
     const struct hone_lint_scope scope = {.objects_dir = best->objects_dir};
     struct guesses moved = *best;
-    const char **rtol = hone_pool_alloc(pool, sizeof(*rtol));
     if (!lint->is_admitted || !lint->is_moved)
         return 0;
-    *rtol = MOVED_RTOL;
-    moved.options.is_perturbed = true;
-    moved.options.tolerances = (struct hone_strs){rtol, 1};
+    hold_to_moves(&moved, ret, pool);
     moved.notes[moved.n_notes++] =
         "a last place of the inputs moves the output by more than the tolerance that was guessed: "
         "held against how far it moves (\"scale\": \"perturbed\" in task.json), to " MOVED_RTOL;

@@ -139,29 +139,75 @@ bool hone_new_can_be_perturbed(const struct hone_new_work *w)
            has_float(w->outputs, w->n_outputs);
 }
 
-static bool is_given(const struct hone_new_work *w, const struct hone_c_token *word)
+static bool is_one_of(const struct hone_c_token *t, const char *const *words)
 {
-    static const char *const types[] = {"double", "float", "int", "long", "size_t", "int64_t"};
-    for (size_t i = 0; i < HONE_COUNTOF(types); i++)
-        if (hone_c_is(word, types[i]))
+    while (*words && !hone_c_is(t, *words))
+        words++;
+    return *words != NULL;
+}
+
+static const char *const whole_types[] = {"int",      "long",     "short",    "char",
+                                          "unsigned", "size_t",   "ssize_t",  "int64_t",
+                                          "int32_t",  "uint64_t", "uint32_t", NULL};
+
+/* A whole number in the text: a literal, or a name that has one of the types somewhere. */
+static bool is_whole(const struct hone_new_work *w, const struct hone_c_tokens *t, size_t i)
+{
+    const struct hone_c_token *token = &t->v[i];
+    if (!hone_c_is_word(token))
+        return isdigit((unsigned char)*token->at) && !memchr(token->at, '.', token->len) &&
+               !memchr(token->at, 'e', token->len);
+    for (size_t p = 0; p < w->proto.n_params; p++)
+        if (hone_c_is(token, w->proto.params[p].name))
+            return !w->proto.params[p].is_pointer && !hone_dtype_is_float(w->proto.params[p].dtype);
+    for (size_t k = 1; k < t->n; k++)
+        if (t->v[k].len == token->len && memcmp(t->v[k].at, token->at, token->len) == 0 &&
+            is_one_of(&t->v[k - 1], whole_types))
             return true;
-    for (size_t i = 0; i < w->proto.n_params; i++) {
-        const struct hone_param *p = &w->proto.params[i];
-        if ((!p->is_pointer || p->is_const) && hone_c_is(word, p->name))
+    return false;
+}
+
+/* Does a comparison or a rounding decide anything but how often loops run? Content can lie on such a
+ * border, and how far the answer moves there would hide a border that is off by one. */
+static bool has_border(const struct hone_new_work *w, const struct hone_c_tokens *t)
+{
+    static const char *const roundings[] = {
+        "floor", "ceil",      "round",    "rint",    "trunc", "lrint", "lround", "nearbyint",
+        "fmod",  "remainder", "copysign", "signbit", "modf",  "frexp", NULL};
+    for (size_t i = 1; i + 2 < t->n; i++) {
+        const struct hone_c_token *token = &t->v[i];
+        bool is_cast = hone_c_is(token, "(") && is_one_of(&t->v[i + 1], whole_types) &&
+                       hone_c_is(&t->v[i + 2], ")");
+        if (is_one_of(token, roundings) || is_cast)
             return true;
+        if (token->len != 1 || !strchr("<>=!", *token->at))
+            continue;
+        bool is_two = hone_c_is(&t->v[i + 1], "=");
+        bool is_comparison = strchr("<>", *token->at) || is_two;
+        size_t right = i + (is_two ? 2 : 1);
+        bool is_count =
+            is_whole(w, t, i - 1) && (is_whole(w, t, right) || hone_c_is(&t->v[right], "("));
+        if (is_comparison && strchr("+-*/<>=!&|", *t->v[i - 1].at) == NULL && !is_count)
+            return true;
+        i += is_two;
     }
     return false;
 }
 
-/* Does the divisor from token i on hold a word of the function's own? Subscripts do not count. */
+/* Does the divisor from token i on hold a word of the function's own? Subscripts do not count, nor
+ * what is read from inputs and sizes. */
 static bool divides_by_own(const struct hone_new_work *w, const struct hone_c_tokens *t, size_t i)
 {
     static const char ends[] = ";,?:+-*/<>&|";
     for (int depth = 0; i < t->n && depth >= 0; i++) {
         const struct hone_c_token *token = &t->v[i];
+        bool is_given = hone_c_is(token, "double") || hone_c_is(token, "float");
+        for (size_t p = 0; p < w->proto.n_params; p++)
+            is_given = is_given || (!w->proto.params[p].is_pointer &&
+                                    hone_c_is(token, w->proto.params[p].name));
         if (hone_c_is(token, "["))
             i = hone_c_closing(t, i);
-        else if (hone_c_is_word(token) && !is_given(w, token))
+        else if (hone_c_is_word(token) && !is_given)
             return true;
         else if (depth == 0 && token->len == 1 && strchr(ends, *token->at))
             return false;
@@ -173,7 +219,7 @@ static bool divides_by_own(const struct hone_new_work *w, const struct hone_c_to
 bool hone_new_divides(const struct hone_new_work *w)
 {
     struct hone_c_tokens t;
-    if (hone_c_tokens_read(w->source, w->pool, &t, NULL) < 0)
+    if (hone_c_tokens_read(w->source, w->pool, &t, NULL) < 0 || has_border(w, &t))
         return false;
     for (size_t i = 0; i + 2 < t.n; i++)
         if (hone_c_is(&t.v[i], "/") &&

@@ -394,19 +394,38 @@ static const char moved_text[] =
     "}\n"
     "/* Largest move of an answer in each run of HONE_RUN_ elements, for a whole move of the "
     "inputs; "
-    "and the elements that nothing defines, as they are finite for one of the two inputs alone. At "
-    "n: there is one. */\n"
+    "in front of them for all elements of doubles, 1024 times that, where one moves by a "
+    "thousandth "
+    "of what elements are: rounding decides what comes of such a one. And what nothing defines: "
+    "elements that are a number for one of the two inputs alone. At n: 1, there is one; 2, one "
+    "moves "
+    "by more than elements are. */\n"
     "#define HONE_RUN_ 512\n"
+    "static int hone_kind_(double a)\n"
+    "{\n"
+    "    return __builtin_isfinite(a) ? 0 : a > 0 ? 1 : a < 0 ? 2 : 3;\n"
+    "}\n"
     "__attribute__((unused)) static void hone_moves_(double *runs, char *undefined, const double "
     "*a, const double *b, int64_t n)\n"
     "{\n"
+    "    double squares = 0, most = 0, used = 1;\n"
     "    for (int64_t i = 0; i < n; i++) {\n"
-    "        double move = fabs(b[i] - a[i]) / (2 * HONE_LAST_PLACE_);\n"
-    "        if (!__builtin_isfinite(a[i]) != !__builtin_isfinite(b[i]))\n"
-    "            undefined[i] = undefined[n] = 1;\n"
-    "        else if (__builtin_isfinite(move) && move > runs[i / HONE_RUN_])\n"
-    "            runs[i / HONE_RUN_] = move;\n"
+    "        double move = fabs(b[i] - a[i]);\n"
+    "        int is_number = __builtin_isfinite(move);\n"
+    "        if (hone_kind_(a[i]) != hone_kind_(b[i]))\n"
+    "            undefined[i] = 1, undefined[n] |= 1;\n"
+    "        most = is_number && move > most ? move : most;\n"
+    "        squares += is_number ? a[i] * a[i] : 0;\n"
+    "        used += is_number;\n"
+    "        move /= 2 * HONE_LAST_PLACE_;\n"
+    "        if (is_number && move > runs[1 + i / HONE_RUN_])\n"
+    "            runs[1 + i / HONE_RUN_] = move;\n"
     "    }\n"
+    "    if (HONE_LAST_PLACE_ > 1e-10 || !(most > 0x1p-10 * sqrt(squares / used)))\n"
+    "        return;\n"
+    "    runs[0] = fmax(runs[0], 0x1p10 * most / (2 * HONE_LAST_PLACE_));\n"
+    "    if (squares > 0 && most > sqrt(squares / used))\n"
+    "        undefined[n] |= 2;\n"
     "}\n";
 
 static void add_moved_text(struct hone_buf *buf, const struct hone_task *task)
@@ -445,7 +464,7 @@ static void add_moves(struct hone_buf *buf, const struct hone_task *task)
         hone_buf_printf(
             buf,
             "        %s *moved%zu = calloc((size_t)n_out%zu + 1, sizeof(*moved%zu));\n"
-            "        double *runs%zu = calloc((size_t)n_out%zu / HONE_RUN_ + 1, "
+            "        double *runs%zu = calloc((size_t)n_out%zu / HONE_RUN_ + 2, "
             "sizeof(double));\n"
             "        char *undefined%zu = calloc((size_t)n_out%zu + 1, 1);\n"
             "        if (!moved%zu || !runs%zu || !undefined%zu)\n            return;\n",
@@ -454,19 +473,22 @@ static void add_moves(struct hone_buf *buf, const struct hone_task *task)
         add_moved_call(buf, task, draw);
 }
 
-/* Records of one output. Left out is what lies between rows with a pitch, and what is finite or not
- * by a last place of an input: no right kernel has to have the one or the other. Few draws find few
- * such elements, so where there is one, all that is not finite is left out. */
+/* Records of one output. Left out is what lies between rows with a pitch, and what a last place of
+ * an input decides: what is a number or not, and, as few draws find few such elements, all that is no
+ * number where there is one; and everything where an element moves by more than elements are. */
 static void add_wide_records(struct hone_buf *buf, const struct hone_task *task, size_t i)
 {
     const struct hone_tensor *t = &task->outputs[i];
     HONE_AUTOFREE char *move =
-        task->is_scale_perturbed ? hone_sprintf("runs%zu[i / HONE_RUN_]", i) : hone_strdup("0");
+        task->is_scale_perturbed
+            ? hone_sprintf("__builtin_fmax(runs%zu[0], runs%zu[1 + i / HONE_RUN_])", i, i)
+            : hone_strdup("0");
     HONE_AUTOFREE char *is_defined =
-        task->is_scale_perturbed ? hone_sprintf("!undefined%zu[i] && (!undefined%zu[n_out%zu] || "
-                                                "__builtin_isfinite(out%zu[i])) && ",
-                                                i, i, i, i)
-                                 : hone_strdup("");
+        task->is_scale_perturbed
+            ? hone_sprintf("!undefined%zu[i] && undefined%zu[n_out%zu] < 2 && "
+                           "(!undefined%zu[n_out%zu] || __builtin_isfinite((double)out%zu[i])) && ",
+                           i, i, i, i, i, i)
+            : hone_strdup("");
     hone_buf_str(buf, "#define HONE_IS_OUT_(i) ");
     if (t->has_pitch)
         hone_buf_printf(buf, "((i) %% args->axes[%d] < args->axes[%d])\n", t->shape[t->rank - 1],

@@ -35,9 +35,10 @@ double hone_error_bias(const struct hone_error_sums *sums)
     return off > 0 && sums->size_sum > 0 ? off / sums->size_sum : 0;
 }
 
+/* A bound beyond doubles, of squares of 1e160, says nothing. */
 static double times(double value, double bound)
 {
-    if (!(value > 0))
+    if (!(value > 0) || isinf(bound))
         return 0;
     return bound > 0 ? fmin(value / bound, NO_BOUND) : NO_BOUND;
 }

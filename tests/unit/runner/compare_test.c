@@ -278,6 +278,11 @@ START_TEST(test_chance)
     ck_assert_double_gt(hone_tolerance_factor(&tol, &sums, HONE_TOLERANCE_NORM), 1);
     sums.n = 31;
     ck_assert_double_eq(hone_tolerance_factor(&tol, &sums, HONE_TOLERANCE_NORM), 0);
+    sums.n = 600; /* squares beyond doubles say nothing; of the error alone they do */
+    sums.err_squares = INFINITY;
+    ck_assert_double_gt(hone_tolerance_factor(&tol, &sums, HONE_TOLERANCE_NORM), 1);
+    sums.size_squares = sums.ref_squares = INFINITY;
+    ck_assert_double_eq(hone_tolerance_factor(&tol, &sums, HONE_TOLERANCE_NORM), 0);
 }
 END_TEST
 

@@ -115,7 +115,8 @@ START_TEST(perturbed_scales)
         double next_most;        /* of the second; 0: as the first */
         int n_undefined;         /* the first elements: not finite for some inputs */
     } table[] = {
-        {"float64", "double", EACH "x[i] - (i % 2 ? 1001 : 1000);", 0, 500, 2000, 0, 0},
+        {"float64", "double", EACH "x[i] - (i % 2 ? 1001 : 1000);", 0, 500, 1.1e6, 0,
+         0}, /* nothing but moves */
         {"float64", "double", Z_SCORE, 1, 1000, 4000, 0, 0},
         {"float64", "double", EACH "2 * x[i];", 2001.0005, 1900, 2100, 0, 0}, /* nothing cancels */
         {"float32", "float", EACH "x[i] - (i % 2 ? 1001 : 1000);", 0, 1000, 1001, 0, 0},
@@ -124,9 +125,14 @@ START_TEST(perturbed_scales)
         {"int32", "int", EACH "x[i] - (i % 2 ? 1000 : 999);", 1, 1, 1, 0, 0}, /* is not moved */
         {"float64", "double",
          EACH "x[i] == (i % 2 ? 1001 : 1000) ? 0 : i == 0 ? INFINITY : i == 1 ? NAN : 1e-12;", 0,
-         2000, 2500, 0, 2}, /* 1e-12 / 2^-51; no answer moves for ever */
+         2e6, 2.5e6, 0, 2}, /* 1024 * 1e-12 / 2^-51; no answer moves for ever */
         {"float64", "double", EACH "i < 3 && x[i] == 1000 + i % 2 ? 1 / 0.0 : 2 * x[i];",
          1995.99315, 1900, 2100, 0, 3},
+        /* a last place of one element is a thousandth of all, and then more than all */
+        {"float64", "double", EACH "1 + (i == 7 ? 1e11 : 0) * (x[i] - (i % 2 ? 1001 : 1000));", 1,
+         9e16, 1.1e17, 0, 0},
+        {"float64", "double", EACH "1 + (i == 7 ? 1e15 : 0) * (x[i] - (i % 2 ? 1001 : 1000));", 1,
+         0, 0, 0, N_MOVED},
     };
     for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
         double doubles[N_MOVED];
@@ -138,7 +144,7 @@ START_TEST(perturbed_scales)
         const void *x = strcmp(table[i].dtype, "float64") == 0   ? (void *)doubles
                         : strcmp(table[i].dtype, "float32") == 0 ? (void *)floats
                                                                  : (void *)ints;
-        char names[2][3] = {{'r', (char)('0' + i)}, {'m', (char)('0' + i)}};
+        char names[2][3] = {{'r', (char)('a' + i)}, {'m', (char)('a' + i)}};
         int n_all = records_of(names[0], table[i].dtype, table[i].c_type,
                                "\"mode\":\"naive_double\"", table[i].body, x, rms);
         int n = records_of(names[1], table[i].dtype, table[i].c_type,
@@ -157,6 +163,8 @@ START_TEST(perturbed_scales)
                           rms[k].scale);
             ck_assert_msg(got->scale <= top, "row %zu: %d: %g", i, k, got->scale);
         }
+        if (n == 0)
+            continue;
         ck_assert_msg(moved[0].scale >= table[i].least, "row %zu: %g", i, moved[0].scale);
         ck_assert_msg(moved[512 - first].scale >= fmin(table[i].least, 1), "row %zu: %g", i,
                       moved[512 - first].scale);
@@ -164,4 +172,45 @@ START_TEST(perturbed_scales)
 }
 END_TEST
 
-UNIT_MAIN("oracle_scale", naive_double_scales, perturbed_scales)
+/* An output of integers beside one of floats moves by nothing. */
+START_TEST(integers_beside_floats)
+{
+    static const char task[] =
+        "{\"name\":\"f\",\"axes\":{\"N\":{\"type\":\"var\",\"max\":999}},\"inputs\":{\"x\":{"
+        "\"shape\":[\"N\"],\"dtype\":\"float64\"}},\"outputs\":{\"y\":{\"shape\":[\"N\"],\"dtype\":"
+        "\"float64\"},\"z\":{\"shape\":[\"N\"],\"dtype\":\"int32\"}},\"tolerance\":{\"y\":{"
+        "\"rtol\":"
+        "1e-9}},\"oracle\":{\"mode\":\"naive_double\",\"scale\":\"perturbed\"},\"flops\":\"N\","
+        "\"bytes\":\"8*N\"}";
+    static const char loads[] = "{\"id\":\"a\",\"axes\":{\"N\":6}}";
+    struct hone_task *loaded = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    hone_oracle_items_fn *items = NULL;
+    ck_assert_msg(hone_task_parse(task, strlen(task), loads, sizeof loads - 1, "/nowhere", &loaded,
+                                  &err) == 0,
+                  "%s %s", err.path, err.message);
+    char *preamble = hone_task_oracle_preamble(loaded);
+    char *front =
+        hone_sprintf("#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n%s", preamble);
+    void *symbol =
+        build("beside", "c", front,
+              "#include <stdint.h>\nvoid f(const double *x, double *y, int32_t *z, int64_t "
+              "N)\n{ for (int64_t i = 0; i < N; i++) { y[i] = x[i]; z[i] = (int)x[i]; } }\n",
+              "hone_oracle_items");
+    memcpy(&items, &symbol, sizeof symbol);
+    const double values[] = {1, 2, 3, 4, 5, 6};
+    const void *x = values;
+    struct hone_oracle_record got[12];
+    struct hone_oracle_args args = {
+        .inputs = &x, .axes = loaded->workloads[0].axes, .records = got, .n_records_max = 12};
+    items(&args, 0, 1, NULL);
+    ck_assert_int_eq(args.n_records, 12);
+    for (int i = 0; i < 12; i++)
+        ck_assert_double_eq(got[i].value, values[i % 6]);
+    free(preamble);
+    free(front);
+    hone_task_free(loaded);
+}
+END_TEST
+
+UNIT_MAIN("oracle_scale", naive_double_scales, perturbed_scales, integers_beside_floats)

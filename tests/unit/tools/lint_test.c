@@ -291,8 +291,8 @@ START_TEST(moved_inputs_are_tried)
     } rows[] = {
         {"float64", true, HONE_REASON_WRONG_VALUE, true, 13},
         {"float64", true, HONE_REASON_NONFINITE, true, 13},
-        {"float64", true, HONE_REASON_CORRECT, false, 13},
-        {"float64", true, HONE_REASON_INFRA, false, 13},
+        {"float64", true, HONE_REASON_CORRECT, false, 15}, /* three draws */
+        {"float64", true, HONE_REASON_INFRA, false, 15},
         {"float64", false, HONE_REASON_WRONG_VALUE, false, 12},
         {"float32", true, HONE_REASON_WRONG_VALUE, false, 12},
     };

@@ -329,7 +329,15 @@ START_TEST(a_function_that_moves_far_is_held_against_its_moves)
         {DIVIDES("s"), 0, {.is_moved = false}, false, 1e-9, 1},
         {DIVIDES("s"), 1, {.is_moved = true}, false, 1e-9, 1}, /* a tolerance was given */
         {DIVIDES("(double)n"), 0, {.is_moved = true}, false, 1e-9, 1},
-        {DIVIDES("x[i / 2]"), 0, {.is_moved = true}, false, 1e-9, 1},
+        {DIVIDES("x[i / 2]"), 0, {.is_moved = true}, true, 4e-13, 2},
+        /* a border between values, or a rounding */
+        {DIVIDES("s; if (x[0] > 1) y[0] = 2"), 0, {.is_moved = true}, false, 1e-9, 1},
+        {DIVIDES("s; y[0] = x[0] >= x[1] ? 1 : 2"), 0, {.is_moved = true}, false, 1e-9, 1},
+        {DIVIDES("s; y[0] = x[0] == s"), 0, {.is_moved = true}, false, 1e-9, 1},
+        {DIVIDES("s; y[0] = x[0] < 3"), 0, {.is_moved = true}, false, 1e-9, 1},
+        {DIVIDES("s; while (s > 2.5) s *= 0.5"), 0, {.is_moved = true}, false, 1e-9, 1},
+        {DIVIDES("(double)(int)(s * 8)"), 0, {.is_moved = true}, false, 1e-9, 1},
+        {DIVIDES("s; if (n > 4 && i != 3) y[0] = s"), 0, {.is_moved = true}, true, 4e-13, 2},
         {DIVIDES("2.0 + s"), 0, {.is_moved = true}, false, 1e-9, 1},
         {VECTOR, 0, {.is_moved = true}, false, 1e-4, 1},
     };

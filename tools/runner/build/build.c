@@ -57,6 +57,7 @@ static const char *const standard_flags[] = {
     "-fmessage-length=0",
     "-fdiagnostics-color=never",
     "-Wl,-z,defs",
+    "-Wl,-Bsymbolic", /* a function of the user's may have the name of one in libm (fsub, y0) */
     "-Wl,-z,noexecstack",
     "-Wl,-z,relro", /* the linker's tables are read-only once loaded: what stays writable is the */
     "-Wl,-z,now"};  /* candidate's (policy_object.c) */
