@@ -34,13 +34,17 @@ static bool is_short(const struct hone_coder_input *in)
 
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
 {
-    size_t n_loops = 0;
-    for (size_t i = 0; i < in->nest.n; i++)
-        n_loops += is_fit(in, &in->nest.loops[i]);
+    size_t n_loops = 0, n_hot = 0;
+    for (size_t i = 0; i < in->nest.n; i++) {
+        const struct hone_c_loop *l = &in->nest.loops[i];
+        n_loops += is_fit(in, l);
+        n_hot += is_fit(in, l) && !hone_is_cold(in, l);
+    }
     if (n_loops == 0 || max == 0)
         return 0;
     const struct hone_c_node *f = in->nest.function;
     ret[0] = hone_site(f, f->begin, f->end, "every innermost reduction");
+    ret[0].is_weak = n_hot == 0;
     ret[0].evidence =
         hone_pool_printf(in->pool, "%zu innermost reduction(s) with one chain", n_loops);
     return 1;

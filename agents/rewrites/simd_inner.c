@@ -25,14 +25,17 @@ static bool wants_restrict(const struct hone_coder_input *in)
 
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
 {
-    size_t n_loops = 0;
-    for (size_t i = 0; i < in->nest.n; i++)
-        n_loops += is_simd_loop(in, &in->nest.loops[i]);
+    size_t n_loops = 0, n_hot = 0;
+    for (size_t i = 0; i < in->nest.n; i++) {
+        const struct hone_c_loop *l = &in->nest.loops[i];
+        n_loops += is_simd_loop(in, l);
+        n_hot += is_simd_loop(in, l) && !hone_is_cold(in, l);
+    }
     if (max == 0 || in->nest.n == 0 || (n_loops == 0 && !wants_restrict(in)))
         return 0;
     const struct hone_c_node *f = in->nest.function;
     ret[0] = hone_site(f, f->begin, f->end, "every innermost loop");
-    ret[0].is_weak = n_loops == 0;
+    ret[0].is_weak = n_hot == 0;
     ret[0].evidence =
         n_loops == 0
             ? "restrict alone: no innermost loop can take a vector pragma"

@@ -39,29 +39,15 @@ static bool is_uneven(const struct hone_coder_input *in, const struct hone_c_loo
     return false;
 }
 
-/* Levels of loops with counts of their own from the function down to the deepest loop in `top`. */
-static int levels(const struct hone_coder_input *in, const struct hone_c_node *top)
-{
-    int most = 0;
-    for (size_t i = 0; i < in->nest.n; i++) {
-        int n = 0;
-        for (const struct hone_c_loop *l = &in->nest.loops[i]; l; l = l->parent)
-            n += !l->is_small && !l->is_fallback;
-        if (n > most && hone_c_contains(top, in->nest.loops[i].node))
-            most = n;
-    }
-    return most;
-}
-
 /* Is one of them the way to the deepest loop? Threads on a loop that copies or clears what a deeper
  * nest works on gain nothing and would pass for the step that was needed. Where other loops have
  * threads, the deepest of those that are left may be a level less: chunks are one. */
 static bool is_hot(const struct hone_coder_input *in, const struct hone_c_loop *const *loops,
                    size_t n)
 {
-    int all = levels(in, in->nest.function), most = 0;
+    int all = hone_loop_levels(in, in->nest.function), most = 0;
     for (size_t i = 0; i < n; i++) {
-        int here = hone_c_writes_scalar(loops[i]) ? 0 : levels(in, loops[i]->node);
+        int here = hone_c_writes_scalar(loops[i]) ? 0 : hone_loop_levels(in, loops[i]->node);
         most = here > most ? here : most;
     }
     return most == all || (hone_is_threaded(in) && most > 1 && most + 1 == all);

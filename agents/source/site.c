@@ -410,3 +410,21 @@ bool hone_may_thread(const struct hone_coder_input *in, const struct hone_c_loop
     const char *threads = strstr(in->tree->source + loop->begin, "omp parallel");
     return threads == NULL || threads >= in->tree->source + loop->node->end;
 }
+
+int hone_loop_levels(const struct hone_coder_input *in, const struct hone_c_node *top)
+{
+    int most = 0;
+    for (size_t i = 0; i < in->nest.n; i++) {
+        int n = 0;
+        for (const struct hone_c_loop *l = &in->nest.loops[i]; l; l = l->parent)
+            n += !l->is_small && !l->is_fallback;
+        if (n > most && hone_c_contains(top, in->nest.loops[i].node))
+            most = n;
+    }
+    return most;
+}
+
+bool hone_is_cold(const struct hone_coder_input *in, const struct hone_c_loop *loop)
+{
+    return hone_loop_levels(in, loop->node) < hone_loop_levels(in, in->nest.function);
+}

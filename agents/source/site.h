@@ -108,6 +108,11 @@ char *hone_body_text(const struct hone_c_edits *edits, const struct hone_c_node 
 /* The outermost loops that may run in parallel, none inside another; returns how many. */
 size_t hone_parallel_loops(const struct hone_coder_input *in, const struct hone_c_loop **ret,
                            size_t max);
+/* Levels of loops with counts of their own from the function down to the deepest loop in `top`; what
+ * rewrites left for odd sizes does not count. */
+int hone_loop_levels(const struct hone_coder_input *in, const struct hone_c_node *top);
+/* Is another loop of the function deeper? Its time is what counts then. */
+bool hone_is_cold(const struct hone_coder_input *in, const struct hone_c_loop *loop);
 /* Does some loop of the function have an omp parallel pragma? */
 bool hone_is_threaded(const struct hone_coder_input *in);
 /* May a rule give the loop threads? Where others have them, only to a statement of the function

@@ -21,7 +21,7 @@ for name; do
     # hone finds out by itself what is an index
     options=$(sed -n 's|^/\* new: \(.*\) \*/$|\1|p' "tests/relatives/cpu/$name.c" | sed 's/--index [a-z]*//g')
     # shellcheck disable=SC2086
-    if ! "$HONE" task new "tests/relatives/cpu/$name.c" $options --no-lint --workspace "$WS" >"$WS/said" 2>&1; then
+    if ! "$HONE" task new "tests/relatives/cpu/$name.c" $options --workspace "$WS" >"$WS/said" 2>&1; then
         printf '%-12s %10s  %s\n' "$name" - "no task: $(tail -1 "$WS/said")"
         continue
     fi

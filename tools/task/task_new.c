@@ -417,11 +417,7 @@ int hone_task_new(const struct hone_task_new_options *options, struct hone_pool 
     ret->dir = hone_pool_strdup(pool, task->dir);
     ret->cost = w->cost;
     ret->can_be_perturbed = hone_new_can_be_perturbed(w);
-    ret->is_double = true;
-    for (size_t i = 0; i < w->n_inputs; i++)
-        ret->is_double = ret->is_double && (!hone_dtype_is_float(w->inputs[i].dtype) ||
-                                            w->inputs[i].dtype == HONE_DTYPE_F64);
-    ret->divides = ret->can_be_perturbed && hone_new_divides(w);
+    ret->moves_freely = hone_new_moves_freely(w);
     ret->notes.n = w->n_notes;
     ret->notes.v = hone_pool_alloc(pool, (w->n_notes + 1) * sizeof(ret->notes.v[0]));
     memcpy(ret->notes.v, w->notes, w->n_notes * sizeof(w->notes[0]));

@@ -47,9 +47,8 @@ struct hone_task_new_options {
 struct hone_task_new {
     const char *name, *dir;
     double cost; /* of a call at the larger of guessed sizes, as in the options; 0: were given */
-    bool can_be_perturbed;  /* the option is_perturbed says something of this pack */
-    bool is_double;         /* all floats of its inputs are float64 */
-    bool divides;           /* by values, and compares none: its answer may move far */
+    bool can_be_perturbed; /* the option is_perturbed says something of this pack */
+    bool moves_freely; /* it computes float64 and compares no values: tried on other last places */
     struct hone_strs notes; /* what was guessed and should be looked at */
 };
 
@@ -68,8 +67,8 @@ typedef int hone_task_check_fn(void *arg, const char *dir, const struct hone_lin
  * smaller until a call takes some milliseconds, unless checks would take seconds. An output that
  * keeps some of its old content is made once more, as an input besides; so is one that
  * fast math makes err on denormals alone. A function whose values are refused is held against how far
- * its output moves (is_perturbed), then to wider tolerances; the notes say so. So is one that divides by
- * what it computed, where its own text on inputs of another last place is refused. Where the lint
+ * its output moves (is_perturbed), then to wider tolerances; the notes say so. So is one
+ * of float64 that compares no values, where its own text on inputs of another last place is refused. Where the lint
  * refuses the baseline at guessed sizes, or what it errs by, it is made once with a sixteenth of the
  * work, and stays so if that is admitted. What is in options->dir goes first. HONE_E_ARG also where
  * the function does not compile; a pack that is not admitted is no error. On failure the folder may

@@ -20,7 +20,7 @@ enum { MOST_LOOKS = 4 };
 #define MOST_CHECK_NS (100.0 * HONE_NS_PER_MS)
 #define WORTH         1.4 /* of a change of the work */
 #define FAR           4
-#define MOVED_RTOL    "4e-13" /* of float64: some 1,800 last places, as 1e-4 is of float32 */
+#define MOVED_RTOL    "1e-11" /* some 45,000 last places of float64, which long sums need */
 #define SMALLER       16      /* the work's divisor where the lint refuses guessed sizes */
 
 struct guesses {
@@ -65,7 +65,7 @@ static const char *const rungs[] = {"4e-4", "1.6e-3"};
 
 static bool is_tolerance_given(const struct guesses *g)
 {
-    return g->options.tolerances.n > 0 && g->n_widened == 0 && !g->is_measured && !g->is_moved_rtol;
+    return g->options.tolerances.n > 0 && g->n_widened == 0 && !g->is_measured;
 }
 
 static bool may_widen(const struct guesses *g)
@@ -105,25 +105,13 @@ static bool is_honest_refused(const struct hone_lint *lint)
 
 /* Where the answer moves more than its size tells, a tolerance relative to its size refuses what is
  * right, or excuses what is wrong. */
-static void hold_to_moves(struct guesses *g, const struct hone_task_new *made,
-                          struct hone_pool *pool)
-{
-    g->options.is_perturbed = true;
-    if (!made->is_double)
-        return;
-    const char **rtol = hone_pool_alloc(pool, sizeof(*rtol));
-    *rtol = MOVED_RTOL;
-    g->options.tolerances = (struct hone_strs){rtol, 1};
-    g->is_moved_rtol = true;
-}
-
 static bool follow_moves(struct guesses *g, const struct hone_task_new *made,
-                         const struct hone_lint *lint, struct hone_pool *pool)
+                         const struct hone_lint *lint)
 {
     if (g->options.is_perturbed || !made->can_be_perturbed || is_tolerance_given(g) ||
         !is_honest_refused(lint))
         return false;
-    hold_to_moves(g, made, pool);
+    g->options.is_perturbed = true;
     g->notes[g->n_notes++] =
         "the function itself errs by more than the size of its output allows for: once more, held "
         "against how far the output moves where the inputs change in their last place (\"scale\": "
@@ -302,12 +290,12 @@ static int learn(struct guesses *g, struct hone_pool *pool, struct hone_task_new
         const struct hone_lint_scope scope = {
             .ends_near = may_widen(g),
             .ends_flushed = !g->options.no_denormals,
-            .tries_moved = ret->divides && !g->options.is_perturbed && !is_tolerance_given(g),
+            .tries_moved = ret->moves_freely && !g->options.is_perturbed && !is_tolerance_given(g),
             .objects_dir = g->objects_dir};
         rc = g->check(g->arg, g->options.dir, &scope, pool, lint, err);
-    } while (rc == 0 && (take_as_input(g, lint, pool) || leave_out_denormals(g, lint) ||
-                         follow_moves(g, ret, lint, pool) || widen(g, lint, pool) ||
-                         take_proposal(g, lint, pool)));
+    } while (rc == 0 &&
+             (take_as_input(g, lint, pool) || leave_out_denormals(g, lint) ||
+              follow_moves(g, ret, lint) || widen(g, lint, pool) || take_proposal(g, lint, pool)));
     return rc;
 }
 
@@ -371,7 +359,10 @@ static int follow_moved(struct guesses *best, struct hone_pool *pool, struct hon
     struct guesses moved = *best;
     if (!lint->is_admitted || !lint->is_moved)
         return 0;
-    hold_to_moves(&moved, ret, pool);
+    const char **rtol = hone_pool_alloc(pool, sizeof(*rtol));
+    *rtol = MOVED_RTOL;
+    moved.options.is_perturbed = true;
+    moved.options.tolerances = (struct hone_strs){rtol, 1};
     moved.notes[moved.n_notes++] =
         "a last place of the inputs moves the output by more than the tolerance that was guessed: "
         "held against how far it moves (\"scale\": \"perturbed\" in task.json), to " MOVED_RTOL;

@@ -194,38 +194,14 @@ static bool has_border(const struct hone_new_work *w, const struct hone_c_tokens
     return false;
 }
 
-/* Does the divisor from token i on hold a word of the function's own? Subscripts do not count, nor
- * what is read from inputs and sizes. */
-static bool divides_by_own(const struct hone_new_work *w, const struct hone_c_tokens *t, size_t i)
-{
-    static const char ends[] = ";,?:+-*/<>&|";
-    for (int depth = 0; i < t->n && depth >= 0; i++) {
-        const struct hone_c_token *token = &t->v[i];
-        bool is_given = hone_c_is(token, "double") || hone_c_is(token, "float");
-        for (size_t p = 0; p < w->proto.n_params; p++)
-            is_given = is_given || (!w->proto.params[p].is_pointer &&
-                                    hone_c_is(token, w->proto.params[p].name));
-        if (hone_c_is(token, "["))
-            i = hone_c_closing(t, i);
-        else if (hone_c_is_word(token) && !is_given)
-            return true;
-        else if (depth == 0 && token->len == 1 && strchr(ends, *token->at))
-            return false;
-        depth += hone_c_is(token, "(") - hone_c_is(token, ")");
-    }
-    return false;
-}
-
-bool hone_new_divides(const struct hone_new_work *w)
+bool hone_new_moves_freely(const struct hone_new_work *w)
 {
     struct hone_c_tokens t;
-    if (hone_c_tokens_read(w->source, w->pool, &t, NULL) < 0 || has_border(w, &t))
-        return false;
-    for (size_t i = 0; i + 2 < t.n; i++)
-        if (hone_c_is(&t.v[i], "/") &&
-            divides_by_own(w, &t, i + (hone_c_is(&t.v[i + 1], "=") ? 2 : 1)))
-            return true;
-    return false;
+    for (size_t i = 0; i < w->n_inputs; i++)
+        if (hone_dtype_is_float(w->inputs[i].dtype) && w->inputs[i].dtype != HONE_DTYPE_F64)
+            return false;
+    return hone_new_can_be_perturbed(w) && hone_c_tokens_read(w->source, w->pool, &t, NULL) == 0 &&
+           !has_border(w, &t);
 }
 
 /* Not 1: x - a * x would cancel, and a kernel that leaves the factor out would be right. */

@@ -110,9 +110,9 @@ bool hone_new_is_size(const struct hone_new_work *w, const struct hone_param *p)
 bool hone_new_is_rounded(const struct hone_new_work *w);
 /* A reference in double, of floats from floats: they can move. */
 bool hone_new_can_be_perturbed(const struct hone_new_work *w);
-/* Does it divide by values, its own or an input's, with no border between values? Such an answer can
- * move far by a last place of the inputs. */
-bool hone_new_divides(const struct hone_new_work *w);
+/* Does it compute float64 with no border between values? Then how far its answer moves by a last place
+ * of the inputs hides no border that is off by one. */
+bool hone_new_moves_freely(const struct hone_new_work *w);
 /* Shapes and roles of all tensors. */
 int hone_new_shapes(struct hone_new_work *w);
 

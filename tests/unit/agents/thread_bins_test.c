@@ -157,4 +157,41 @@ START_TEST(threads_beside_others)
 }
 END_TEST
 
-UNIT_MAIN("thread_bins", sums_into_bins, threads_beside_others)
+/* Loops beside a deeper nest cost nothing: what acts on them alone is ranked last. */
+START_TEST(cold_loops_come_last)
+{
+#define SUM(n)                                                                                     \
+    "for (long a = 0; a < " n                                                                      \
+    "; a++) { long s = 0; for (long b = 0; b < L; b++) s += bin[b + a]; Z[a] = s; }"
+#define DEEP                                                                                       \
+    "for (long i = 0; i < N; i++) for (long j = 0; j < N; j++) for (long k = 0; k < L; k++) Y[i "  \
+    "* N + j] = Y[i * N + j] * 3 + bin[k];"
+    static const struct {
+        const char *rule, *body;
+        bool is_weak;
+    } rows[] = {
+        {"accumulators", SUM("N"), false},
+        {"accumulators", SUM("N") DEEP, true},
+        {"simd_inner", SUM("N"), false},
+        {"simd_inner", SUM("N") DEEP, true},
+        {"simd_inner", "for (long i = 0; i < N; i++) Z[i] = 0;", false},
+    };
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = NULL;
+    ck_assert_int_eq(hone_c_parser_new(&parser, NULL), 0);
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct hone_coder_input in;
+        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+        const char *text = hone_pool_printf(
+            pool,
+            "void k(const int *restrict bin, int *restrict Y, long *restrict Z, long N, long L)\n"
+            "{\n%s\n}\n",
+            rows[i].body);
+        ck_assert_int_eq(hone_coder_read(parser, "cpu", text, "k", pool, &in, NULL), 0);
+        ck_assert_uint_eq(hone_coder_sites(hone_rewrite_find(rows[i].rule), &in, sites), 1);
+        ck_assert_msg(sites[0].is_weak == rows[i].is_weak, "row %zu: %s", i, text);
+    }
+}
+END_TEST
+
+UNIT_MAIN("thread_bins", sums_into_bins, threads_beside_others, cold_loops_come_last)
