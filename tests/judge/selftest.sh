@@ -118,8 +118,11 @@ judge() {
         cp "$parent" "$call/open/parent.$2"
         more=$(printf ',{"name":"parent","source":"parent.%s","flags":[],"tunables":[]%s}' "$2" "${known:-}")
     fi
-    printf '{"format":1,"id":"%s","target":"%s","tier":"%s","stages":["%s"],"task_dir":"%s","arms":[{"name":"candidate","source":"candidate.%s","flags":[],"tunables":[]},{"name":"baseline","source":"baseline.%s","flags":[],"tunables":[]}%s],"points":[],"workloads":["%s"],"n_hidden":%s,"n_threads":0,"budget_ms":%s,"timeout_ms":120000,"call_timeout_ms":2000,"memory_bytes":0,"jail":"auto","allow_weak_jail":false,"cache_dir":"%s","machine_path":"%s","is_baseline_known_good":true}\n' \
-        "$1" $target "$6" "$(echo "$8" | sed 's/,/","/g')" "$pack" "$2" "$2" "$more" "$workload" $n_hidden "$budget" \
+    # Only what is wrong may hang. Threads of what is right wait long for one another where the cores have other work.
+    patience=2000
+    case $1 in *-clean | *-honest-* | *-record) patience=30000 ;; esac
+    printf '{"format":1,"id":"%s","target":"%s","tier":"%s","stages":["%s"],"task_dir":"%s","arms":[{"name":"candidate","source":"candidate.%s","flags":[],"tunables":[]},{"name":"baseline","source":"baseline.%s","flags":[],"tunables":[]}%s],"points":[],"workloads":["%s"],"n_hidden":%s,"n_threads":0,"budget_ms":%s,"timeout_ms":120000,"call_timeout_ms":%s,"memory_bytes":0,"jail":"auto","allow_weak_jail":false,"cache_dir":"%s","machine_path":"%s","is_baseline_known_good":true}\n' \
+        "$1" $target "$6" "$(echo "$8" | sed 's/,/","/g')" "$pack" "$2" "$2" "$more" "$workload" $n_hidden "$budget" $patience \
         "$ROOT/cache" "$ROOT/machine.json" >"$call/job.json"
     if [ $target = cuda ] && [ -n "${EMULATED:-}" ]; then sed -i 's/"call_timeout_ms":2000/"call_timeout_ms":5000/' "$call/job.json"; fi
     before=$(date +%s%N)
