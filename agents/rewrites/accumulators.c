@@ -37,8 +37,9 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
     size_t n_loops = 0, n_hot = 0;
     for (size_t i = 0; i < in->nest.n; i++) {
         const struct hone_c_loop *l = &in->nest.loops[i];
-        n_loops += is_fit(in, l);
-        n_hot += is_fit(in, l) && !hone_is_cold(in, l);
+        bool fits = is_fit(in, l);
+        n_loops += fits;
+        n_hot += fits && !hone_is_cold(in, l);
     }
     if (n_loops == 0 || max == 0)
         return 0;
@@ -70,11 +71,7 @@ static const char *bracketed(const struct hone_coder_input *in, const char *text
 static const char *update_text(const struct hone_coder_input *in, const struct hone_c_reduction *r,
                                const char *target, const char *value)
 {
-    value = bracketed(in, value);
-    if (r->op[0] == 'm')
-        return hone_pool_printf(in->pool, "%s = %s %s %s ? %s : %s;", target, value,
-                                r->op[1] == 'a' ? ">" : "<", target, value, target);
-    return hone_pool_printf(in->pool, "%s = %s %s %s;", target, target, r->op, value);
+    return hone_combine_text(in, r, target, bracketed(in, value));
 }
 
 static void put_one(struct hone_c_edits *e, const struct hone_coder_input *in,

@@ -103,7 +103,7 @@ static bool writes_integers(const struct hone_coder_input *in)
 {
     for (const struct hone_c_node *n = in->nest.function->first; n; n = n->next)
         if (n->kind == HONE_C_PARAM && strchr(n->type, '*') && strncmp(n->type, "const ", 6) != 0 &&
-            !strstr(n->type, "float") && !strstr(n->type, "double"))
+            !hone_c_is_floating(n->type))
             return true;
     return false;
 }

@@ -28,8 +28,9 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
     size_t n_loops = 0, n_hot = 0;
     for (size_t i = 0; i < in->nest.n; i++) {
         const struct hone_c_loop *l = &in->nest.loops[i];
-        n_loops += is_simd_loop(in, l);
-        n_hot += is_simd_loop(in, l) && !hone_is_cold(in, l);
+        bool fits = is_simd_loop(in, l);
+        n_loops += fits;
+        n_hot += fits && !hone_is_cold(in, l);
     }
     if (max == 0 || in->nest.n == 0 || (n_loops == 0 && !wants_restrict(in)))
         return 0;

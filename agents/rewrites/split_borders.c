@@ -96,7 +96,7 @@ static bool is_steady(const struct split *s, const struct hone_c_node *decl)
 {
     const struct hone_c_node *function = s->in->nest.function;
     if (hone_c_contains(s->loop->node, decl) || !hone_c_contains(function, decl) ||
-        strchr(decl->type, '*') || strstr(decl->type, "float") || strstr(decl->type, "double"))
+        strchr(decl->type, '*') || hone_c_is_floating(decl->type))
         return false;
     return !hone_c_writes(function, decl);
 }

@@ -62,8 +62,8 @@ static const char *count_text(const struct hone_coder_input *in, const struct ho
 static const char *number_type(const struct hone_coder_input *in, const struct hone_c_node *root)
 {
     const char *type = strncmp(root->type, "const ", 6) == 0 ? NULL : hone_element_type(in, root);
-    bool is_number = type && (strstr(type, "int") || strstr(type, "long") ||
-                              strstr(type, "float") || strstr(type, "double"));
+    bool is_number =
+        type && (strstr(type, "int") || strstr(type, "long") || hone_c_is_floating(type));
     return is_number ? type : NULL;
 }
 

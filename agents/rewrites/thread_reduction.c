@@ -36,15 +36,6 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
     return n;
 }
 
-static const char *combine(const struct hone_coder_input *in, const struct hone_c_reduction *r,
-                           const char *target, const char *value)
-{
-    if (r->op[0] == 'm')
-        return hone_pool_printf(in->pool, "%s = %s %s %s ? %s : %s;", target, value,
-                                r->op[1] == 'a' ? ">" : "<", target, value, target);
-    return hone_pool_printf(in->pool, "%s = %s %s %s;", target, target, r->op, value);
-}
-
 static char *apply(const struct hone_coder_input *in, const struct hone_coder_site *site,
                    struct hone_err *err)
 {
@@ -74,7 +65,7 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
                         type, first, name, first);
         hone_buf_printf(&start, "%s %s = %s;\n", type, name, identity);
         hone_buf_printf(&keep, "%s = %s;\n", element, name);
-        hone_buf_printf(&foot, "%s\n", combine(in, &r[i], name, element));
+        hone_buf_printf(&foot, "%s\n", hone_combine_text(in, &r[i], name, element));
     }
     const char *text = hone_pool_printf(
         in->pool,

@@ -190,11 +190,8 @@ static const char *identity_of(const struct window *w, size_t sum)
 static const char *combined(const struct window *w, size_t sum, const char *target,
                             const char *value)
 {
-    const char *op = w->sums[sum].op;
-    if (op[0] == 'm')
-        return hone_pool_printf(w->in->pool, "%s = %s %s %s ? %s : %s;\n", target, value,
-                                op[1] == 'a' ? ">" : "<", target, value, target);
-    return hone_pool_printf(w->in->pool, "%s += %s;\n", target, value);
+    return hone_pool_printf(w->in->pool, "%s\n",
+                            hone_combine_text(w->in, &w->sums[sum], target, value));
 }
 
 static const char *head_of(const struct window *w, const struct hone_c_loop *l)

@@ -160,8 +160,7 @@ bool hone_may_regroup(const struct hone_coder_input *in, const struct hone_c_loo
         return true;
     hone_c_reductions(loop, r, &n);
     for (size_t i = 0; i < n; i++)
-        if (r[i].op[0] != 'm' &&
-            (strstr(r[i].var->type, "float") || strstr(r[i].var->type, "double")))
+        if (r[i].op[0] != 'm' && hone_c_is_floating(r[i].var->type))
             return false;
     return true;
 }
@@ -306,6 +305,15 @@ const char *hone_chunk_text(const struct hone_coder_input *in, const struct hone
                             "for (%s %s = %s; %s < %s; %s++) {\n%s\n}\n",
                             t, from, plus, t, n, chunk, chunks, to, plus, t, n, chunk, chunks, t, v,
                             from, v, to, v, body);
+}
+
+const char *hone_combine_text(const struct hone_coder_input *in, const struct hone_c_reduction *r,
+                              const char *target, const char *value)
+{
+    if (r->op[0] == 'm')
+        return hone_pool_printf(in->pool, "%s = %s %s %s ? %s : %s;", target, value,
+                                r->op[1] == 'a' ? ">" : "<", target, value, target);
+    return hone_pool_printf(in->pool, "%s = %s %s %s;", target, target, r->op, value);
 }
 
 /* May the bound be asked for where the loop is perhaps not come to? */

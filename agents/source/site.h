@@ -103,6 +103,9 @@ const char *hone_if_clause(const struct hone_coder_input *in, const struct hone_
  * alike: the bounds and the loop around the body. */
 const char *hone_chunk_text(const struct hone_coder_input *in, const struct hone_c_loop *loop,
                             const char *chunk, const char *chunks, const char *body);
+/* "s = s + v;" or "s = v > s ? v : s;": the value taken into the target as the reduction does. */
+const char *hone_combine_text(const struct hone_coder_input *in, const struct hone_c_reduction *r,
+                              const char *target, const char *value);
 /* Text of the statements of a body without the outer braces. */
 char *hone_body_text(const struct hone_c_edits *edits, const struct hone_c_node *body);
 /* The outermost loops that may run in parallel, none inside another; returns how many. */

@@ -76,6 +76,13 @@ bool hone_c_is(const struct hone_c_token *t, const char *text)
     return t->len == strlen(text) && memcmp(t->at, text, t->len) == 0;
 }
 
+bool hone_c_is_any(const struct hone_c_token *t, const char *const *words)
+{
+    while (*words && !hone_c_is(t, *words))
+        words++;
+    return *words != NULL;
+}
+
 bool hone_c_is_word(const struct hone_c_token *t)
 {
     return t->len > 0 && (isalpha((unsigned char)*t->at) || *t->at == '_');

@@ -28,6 +28,7 @@ struct hone_c_definition {
 int hone_c_tokens_read(const char *source, struct hone_pool *pool, struct hone_c_tokens *ret,
                        struct hone_err *err);
 bool hone_c_is(const struct hone_c_token *t, const char *text);
+bool hone_c_is_any(const struct hone_c_token *t, const char *const *words); /* NULL ends them */
 bool hone_c_is_word(const struct hone_c_token *t);
 /* Does the text have such a token? One that is too long to read may. */
 bool hone_c_has_word(const char *source, const char *word, struct hone_pool *pool);

@@ -71,10 +71,7 @@ size_t hone_cu_split(const struct hone_cu_view *v, size_t first, size_t end,
 
 bool hone_cu_is_listed(const struct hone_cu_view *v, size_t i, const char *const *words)
 {
-    for (; *words; words++)
-        if (hone_cu_is(v, i, *words))
-            return true;
-    return false;
+    return i < v->t.n && hone_c_is_any(&v->t.v[i], words);
 }
 
 const char *hone_cu_text(const struct hone_cu_view *v, size_t first, size_t end)

@@ -366,10 +366,7 @@ struct counting {
 
 static bool is_one_of(const struct hone_extent_scope *s, size_t i, const char *const *words)
 {
-    for (; *words; words++)
-        if (hone_extent_is(s, i, *words))
-            return true;
-    return false;
+    return hone_c_is_any(hone_extent_at(s, i), words);
 }
 
 /* Is the word the name of floating-point values: declared so anywhere in the text? */

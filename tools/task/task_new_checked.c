@@ -31,7 +31,6 @@ struct guesses {
     const char *measured[HONE_LIMIT_TENSORS]; /* what options.tolerances points to once the lint
                                                  proposed one */
     bool is_measured;
-    bool is_moved_rtol;                        /* what options.tolerances points to is MOVED_RTOL */
     const char *notes[HONE_LIMIT_TENSORS + 8]; /* one for each thing learnt */
     size_t n_notes;
     const char *timed;         /* the note of how long a call takes; NULL: sizes are not fitted */

@@ -139,13 +139,6 @@ bool hone_new_can_be_perturbed(const struct hone_new_work *w)
            has_float(w->outputs, w->n_outputs);
 }
 
-static bool is_one_of(const struct hone_c_token *t, const char *const *words)
-{
-    while (*words && !hone_c_is(t, *words))
-        words++;
-    return *words != NULL;
-}
-
 static const char *const whole_types[] = {"int",      "long",     "short",    "char",
                                           "unsigned", "size_t",   "ssize_t",  "int64_t",
                                           "int32_t",  "uint64_t", "uint32_t", NULL};
@@ -162,7 +155,7 @@ static bool is_whole(const struct hone_new_work *w, const struct hone_c_tokens *
             return !w->proto.params[p].is_pointer && !hone_dtype_is_float(w->proto.params[p].dtype);
     for (size_t k = 1; k < t->n; k++)
         if (t->v[k].len == token->len && memcmp(t->v[k].at, token->at, token->len) == 0 &&
-            is_one_of(&t->v[k - 1], whole_types))
+            hone_c_is_any(&t->v[k - 1], whole_types))
             return true;
     return false;
 }
@@ -176,9 +169,9 @@ static bool has_border(const struct hone_new_work *w, const struct hone_c_tokens
         "fmod",  "remainder", "copysign", "signbit", "modf",  "frexp", NULL};
     for (size_t i = 1; i + 2 < t->n; i++) {
         const struct hone_c_token *token = &t->v[i];
-        bool is_cast = hone_c_is(token, "(") && is_one_of(&t->v[i + 1], whole_types) &&
+        bool is_cast = hone_c_is(token, "(") && hone_c_is_any(&t->v[i + 1], whole_types) &&
                        hone_c_is(&t->v[i + 2], ")");
-        if (is_one_of(token, roundings) || is_cast)
+        if (hone_c_is_any(token, roundings) || is_cast)
             return true;
         if (token->len != 1 || !strchr("<>=!", *token->at))
             continue;

@@ -7,6 +7,17 @@
 #include "agents/rewrites/coder_rules.h"
 #include "workspace/task/task.h"
 
+/* Y[L] is its output; L is 40. */
+static const struct hone_task *task_of(struct hone_pool *pool)
+{
+    struct hone_task *task = hone_pool_alloc(pool, sizeof(*task));
+    *task = (struct hone_task){.name = "k", .n_axes = 1, .n_outputs = 1, .n_workloads = 1};
+    task->axes[0].name = "L";
+    task->workloads[0].axes[0] = 40;
+    task->outputs[0] = (struct hone_tensor){.name = "Y", .rank = 1};
+    return task;
+}
+
 /* Sums at places that are read: the array's extent comes from the task. */
 START_TEST(sums_into_bins)
 {
@@ -65,11 +76,7 @@ START_TEST(sums_into_bins)
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = NULL;
     ck_assert_int_eq(hone_c_parser_new(&parser, NULL), 0);
-    struct hone_task *task = hone_pool_alloc(pool, sizeof(*task));
-    *task = (struct hone_task){.name = "k", .n_axes = 1, .n_outputs = 1, .n_workloads = 1};
-    task->axes[0].name = "L";
-    task->workloads[0].axes[0] = 40;
-    task->outputs[0] = (struct hone_tensor){.name = "Y", .rank = 1};
+    const struct hone_task *task = task_of(pool);
     const struct hone_rewrite *rule = hone_rewrite_find("thread_bins");
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         struct hone_coder_input in;
@@ -126,11 +133,7 @@ START_TEST(threads_beside_others)
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = NULL;
     ck_assert_int_eq(hone_c_parser_new(&parser, NULL), 0);
-    struct hone_task *task = hone_pool_alloc(pool, sizeof(*task));
-    *task = (struct hone_task){.name = "k", .n_axes = 1, .n_outputs = 1, .n_workloads = 1};
-    task->axes[0].name = "L";
-    task->workloads[0].axes[0] = 40;
-    task->outputs[0] = (struct hone_tensor){.name = "Y", .rank = 1};
+    const struct hone_task *task = task_of(pool);
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         struct hone_coder_input in;
         struct hone_coder_site sites[HONE_CODER_MAX_SITES];

@@ -62,7 +62,31 @@ END_TEST
 
 enum { N_MOVED = 600 }; /* elements: a run of 512, and a shorter one */
 
-/* The records of a function of N_MOVED values, of its own reference in double; how many. */
+/* The records of a function of N values x, of its own reference in double; how many. */
+static int run_reference(const char *name, const char *task, const char *loads, const char *source,
+                         const void *x, struct hone_oracle_record *ret, int64_t most)
+{
+    struct hone_task *loaded = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    hone_oracle_items_fn *items = NULL;
+    ck_assert_msg(
+        hone_task_parse(task, strlen(task), loads, strlen(loads), "/nowhere", &loaded, &err) == 0,
+        "%s %s", err.path, err.message);
+    char *preamble = hone_task_oracle_preamble(loaded);
+    char *front = /* gcc 12 does not see that the loop before the call fills what is read */
+        hone_sprintf("#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n%s", preamble);
+    void *symbol = build(name, "c", front, source, "hone_oracle_items");
+    memcpy(&items, &symbol, sizeof symbol);
+    struct hone_oracle_args args = {
+        .inputs = &x, .axes = loaded->workloads[0].axes, .records = ret, .n_records_max = most};
+    items(&args, 0, 1, NULL);
+    ck_assert_int_le(args.n_records, most);
+    free(preamble);
+    free(front);
+    hone_task_free(loaded);
+    return (int)args.n_records;
+}
+
 static int records_of(const char *name, const char *dtype, const char *c_type, const char *oracle,
                       const char *body, const void *x, struct hone_oracle_record *ret)
 {
@@ -72,31 +96,14 @@ static int records_of(const char *name, const char *dtype, const char *c_type, c
                               "\"tolerance\":{\"y\":{\"rtol\":1e-9}},\"oracle\":{%s},"
                               "\"flops\":\"N\",\"bytes\":\"8*N\"}",
                               dtype, oracle);
-    static const char loads[] = "{\"id\":\"a\",\"axes\":{\"N\":600}}";
-    struct hone_task *loaded = NULL;
-    struct hone_err err = HONE_ERR_INIT;
-    hone_oracle_items_fn *items = NULL;
-    ck_assert_msg(hone_task_parse(task, strlen(task), loads, sizeof loads - 1, "/nowhere", &loaded,
-                                  &err) == 0,
-                  "%s %s", err.path, err.message);
-    char *preamble = hone_task_oracle_preamble(loaded);
-    char *front = /* gcc 12 does not see that the loop before the call fills what is read */
-        hone_sprintf("#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n%s", preamble);
     char *source = hone_sprintf("#include <math.h>\n#include <stdint.h>\n"
                                 "void f(const %s *x, double *y, int64_t N)\n{\n    %s\n}\n",
                                 c_type, body);
-    void *symbol = build(name, "c", front, source, "hone_oracle_items");
-    memcpy(&items, &symbol, sizeof symbol);
-    struct hone_oracle_args args = {
-        .inputs = &x, .axes = loaded->workloads[0].axes, .records = ret, .n_records_max = N_MOVED};
-    items(&args, 0, 1, NULL);
-    ck_assert_int_le(args.n_records, N_MOVED);
+    int n =
+        run_reference(name, task, "{\"id\":\"a\",\"axes\":{\"N\":600}}", source, x, ret, N_MOVED);
     free(task);
-    free(preamble);
-    free(front);
     free(source);
-    hone_task_free(loaded);
-    return (int)args.n_records;
+    return n;
 }
 
 #define EACH "for (int64_t i = 0; i < N; i++) y[i] = "
@@ -182,34 +189,16 @@ START_TEST(integers_beside_floats)
         "\"rtol\":"
         "1e-9}},\"oracle\":{\"mode\":\"naive_double\",\"scale\":\"perturbed\"},\"flops\":\"N\","
         "\"bytes\":\"8*N\"}";
-    static const char loads[] = "{\"id\":\"a\",\"axes\":{\"N\":6}}";
-    struct hone_task *loaded = NULL;
-    struct hone_err err = HONE_ERR_INIT;
-    hone_oracle_items_fn *items = NULL;
-    ck_assert_msg(hone_task_parse(task, strlen(task), loads, sizeof loads - 1, "/nowhere", &loaded,
-                                  &err) == 0,
-                  "%s %s", err.path, err.message);
-    char *preamble = hone_task_oracle_preamble(loaded);
-    char *front =
-        hone_sprintf("#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n%s", preamble);
-    void *symbol =
-        build("beside", "c", front,
-              "#include <stdint.h>\nvoid f(const double *x, double *y, int32_t *z, int64_t "
-              "N)\n{ for (int64_t i = 0; i < N; i++) { y[i] = x[i]; z[i] = (int)x[i]; } }\n",
-              "hone_oracle_items");
-    memcpy(&items, &symbol, sizeof symbol);
     const double values[] = {1, 2, 3, 4, 5, 6};
-    const void *x = values;
     struct hone_oracle_record got[12];
-    struct hone_oracle_args args = {
-        .inputs = &x, .axes = loaded->workloads[0].axes, .records = got, .n_records_max = 12};
-    items(&args, 0, 1, NULL);
-    ck_assert_int_eq(args.n_records, 12);
+    int n = run_reference(
+        "beside", task, "{\"id\":\"a\",\"axes\":{\"N\":6}}",
+        "#include <stdint.h>\nvoid f(const double *x, double *y, int32_t *z, int64_t "
+        "N)\n{ for (int64_t i = 0; i < N; i++) { y[i] = x[i]; z[i] = (int)x[i]; } }\n",
+        values, got, 12);
+    ck_assert_int_eq(n, 12);
     for (int i = 0; i < 12; i++)
         ck_assert_double_eq(got[i].value, values[i % 6]);
-    free(preamble);
-    free(front);
-    hone_task_free(loaded);
 }
 END_TEST
 
