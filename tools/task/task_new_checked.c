@@ -31,6 +31,7 @@ struct guesses {
     const char *measured[HONE_LIMIT_TENSORS]; /* what options.tolerances points to once the lint
                                                  proposed one */
     bool is_measured;
+    bool keeps_scale; /* held against how far the output moves it was refused */
     const char *notes[HONE_LIMIT_TENSORS + 8]; /* one for each thing learnt */
     size_t n_notes;
     const char *timed;         /* the note of how long a call takes; NULL: sizes are not fitted */
@@ -107,8 +108,8 @@ static bool is_honest_refused(const struct hone_lint *lint)
 static bool follow_moves(struct guesses *g, const struct hone_task_new *made,
                          const struct hone_lint *lint)
 {
-    if (g->options.is_perturbed || !made->can_be_perturbed || is_tolerance_given(g) ||
-        !is_honest_refused(lint))
+    if (g->options.is_perturbed || g->keeps_scale || !made->can_be_perturbed ||
+        is_tolerance_given(g) || !is_honest_refused(lint))
         return false;
     g->options.is_perturbed = true;
     g->notes[g->n_notes++] =
@@ -325,27 +326,53 @@ static void start(struct guesses *g, const struct hone_task_new_options *options
         g->inouts[g->options.inouts.n++] = options->inouts.v[i];
 }
 
-/* The same at smaller sizes; where that is no better, what was there. */
-static int shrink(struct guesses *g, struct guesses *small, struct guesses **ret_best,
-                  struct hone_pool *pool, struct hone_task_new *ret, struct hone_lint *lint,
-                  struct hone_err *err)
+/* What another way of guessing learns, where that is admitted; else what was there. */
+static int try_other(struct guesses **best, struct guesses *other, struct hone_pool *pool,
+                     struct hone_task_new *ret, struct hone_lint *lint, struct hone_err *err)
 {
     const struct hone_lint was = *lint;
-    start(small, &g->options, g);
-    small->options.tolerances = (struct hone_strs){NULL, 0};
-    small->options.is_perturbed = false;
-    if (is_tolerance_given(g))
-        small->options.tolerances = g->options.tolerances;
-    small->options.cost = ret->cost / SMALLER;
-    small->timed = "sizes are smaller than a timing should have: the lint refuses the function at "
-                   "those, where its errors are larger (--size gives others)";
-    int rc = learn(small, pool, ret, lint, err);
-    *ret_best = small;
-    if (rc < 0 || lint->is_admitted)
+    int rc = learn(other, pool, ret, lint, err);
+    if (rc < 0)
         return rc;
+    if (lint->is_admitted) {
+        *best = other;
+        return 0;
+    }
     *lint = was;
-    *ret_best = g;
-    return make(g, pool, ret, err);
+    return make(*best, pool, ret, err);
+}
+
+static struct guesses *start_again(const struct guesses *g, struct hone_pool *pool)
+{
+    struct guesses *other = hone_pool_alloc(pool, sizeof(*other));
+    start(other, &g->options, g);
+    other->options.is_perturbed = false;
+    if (!is_tolerance_given(g))
+        other->options.tolerances = (struct hone_strs){NULL, 0};
+    return other;
+}
+
+/* Sums of float that are long at the largest sizes err by more than their inputs' last places move
+ * them: a wider tolerance fits them better. */
+static int widen_instead(struct guesses **best, struct hone_pool *pool, struct hone_task_new *ret,
+                         struct hone_lint *lint, struct hone_err *err)
+{
+    struct guesses *other = start_again(*best, pool);
+    other->keeps_scale = true;
+    other->notes[other->n_notes++] =
+        "held against how far its output moves the function is refused, too: once more with the "
+        "scale that was guessed at first";
+    return try_other(best, other, pool, ret, lint, err);
+}
+
+static int shrink(struct guesses **best, struct hone_pool *pool, struct hone_task_new *ret,
+                  struct hone_lint *lint, struct hone_err *err)
+{
+    struct guesses *other = start_again(*best, pool);
+    other->options.cost = ret->cost / SMALLER;
+    other->timed = "sizes are smaller than a timing should have: the lint refuses the function at "
+                   "those, where its errors are larger (--size gives others)";
+    return try_other(best, other, pool, ret, lint, err);
 }
 
 /* A pack that is admitted, and would refuse a right kernel whose sums are in another order: once
@@ -375,6 +402,10 @@ static int follow_moved(struct guesses *best, struct hone_pool *pool, struct hon
         return 0;
     }
     *lint = was;
+    best->notes[best->n_notes++] =
+        "a last place of the inputs moves the output by more than the tolerance that was guessed, "
+        "and held against how far it moves a wrong kernel would pass: one whose sums are in "
+        "another order may be refused (--tolerance gives a wider one)";
     return make(best, pool, ret, err);
 }
 
@@ -382,10 +413,13 @@ static int make_checked(struct guesses *g, struct hone_pool *pool, struct hone_t
                         struct hone_lint *lint, struct hone_err *err)
 {
     struct guesses *best = g;
-    struct guesses *small = hone_pool_alloc(pool, sizeof(*small));
+    bool was_perturbed = g->options.is_perturbed; /* as it was asked for */
     int rc = learn(g, pool, ret, lint, err);
-    if (rc == 0 && is_size_suspect(g, lint))
-        rc = shrink(g, small, &best, pool, ret, lint, err);
+    if (rc == 0 && g->check && !lint->is_admitted && lint->was_run && g->options.is_perturbed &&
+        !was_perturbed)
+        rc = widen_instead(&best, pool, ret, lint, err);
+    if (rc == 0 && is_size_suspect(best, lint))
+        rc = shrink(&best, pool, ret, lint, err);
     if (rc == 0)
         rc = follow_moved(best, pool, ret, lint, err);
     if (rc == 0 && lint->is_unbuilt)

@@ -387,6 +387,33 @@ START_TEST(advice_by_output)
 }
 END_TEST
 
+/* What passes where the scale allows more than elements are says nothing, but for normal content. */
+START_TEST(content_that_rounding_decides)
+{
+    static const struct {
+        const char *distribution;
+        bool is_perturbed, is_wide, is_refused;
+    } rows[] = {{"spikes", true, true, false},
+                {"spikes", true, false, true},
+                {"spikes", false, true, true},
+                {"normal", true, true, true}};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct bench b;
+        set_up(&b, false);
+        b.task->is_scale_perturbed = rows[i].is_perturbed;
+        b.noise[1].distribution = b.answer.distribution = rows[i].distribution;
+        b.noise[0].worst = 3e-6; /* the proposal is 6e-6; honest errors end at 1e-6 here */
+        b.noise[1].worst = 1e-6;
+        b.answer.worst = 5e-6;
+        b.answer.ref_squares = 1000;
+        b.answer.size_squares = rows[i].is_wide ? 1.1e9 : 0.9e9; /* times rtol squared, 1e-6 */
+        judged(&b, 2);
+        ck_assert_msg(b.out.is_fit != rows[i].is_refused, "row %zu", i);
+        tear_down(&b);
+    }
+}
+END_TEST
+
 UNIT_MAIN("calibrate", proposal_by_type, another_target, refusals, fit_with_the_proposal,
           what_a_short_calibration_proposes, a_proposal_has_an_end, nothing_measured, written,
-          flushed_denormals, advice_by_output)
+          flushed_denormals, advice_by_output, content_that_rounding_decides)
