@@ -9,11 +9,14 @@ REWRITE(ping_pong);
 REWRITE(reuse_pass);
 REWRITE(thread_outer);
 REWRITE(thread_bins);
+REWRITE(bin_tile);
 REWRITE(thread_reduction);
+REWRITE(thread_scratch);
 REWRITE(simd_inner);
 REWRITE(interchange);
 REWRITE(register_tile);
 REWRITE(sum_tile);
+REWRITE(pack_panels);
 REWRITE(outer_strip);
 REWRITE(outer_lanes);
 REWRITE(skewed_lanes);
@@ -51,28 +54,53 @@ REWRITE(cuda_gather_tile);
 REWRITE(cuda_time_tile);
 
 const struct hone_rewrite *const hone_rewrites[] = {
-    &hone_rewrite_cuda_gather_tile,    &hone_rewrite_cuda_shared_tile,
-    &hone_rewrite_cuda_flash,          &hone_rewrite_cuda_tensor_tile,
-    &hone_rewrite_cuda_online_softmax, &hone_rewrite_cuda_row_cache,
-    &hone_rewrite_cuda_grid_reduce,    &hone_rewrite_cuda_private_bins,
-    &hone_rewrite_cuda_transpose_tile, &hone_rewrite_cuda_block_shape,
-    &hone_rewrite_cuda_coalesce,       &hone_rewrite_cuda_coarsen,
-    &hone_rewrite_cuda_map_lanes,      &hone_rewrite_cuda_fast_math,
-    &hone_rewrite_cuda_unroll,         &hone_rewrite_cuda_restrict,
-    &hone_rewrite_cuda_vector,         &hone_rewrite_cuda_row_lanes,
-    &hone_rewrite_cuda_row_stage,      &hone_rewrite_cuda_window_tile,
-    &hone_rewrite_accumulators,        &hone_rewrite_fast_math,
-    &hone_rewrite_interchange,         &hone_rewrite_ping_pong,
-    &hone_rewrite_register_tile,       &hone_rewrite_sum_tile,
-    &hone_rewrite_reuse_pass,          &hone_rewrite_simd_inner,
-    &hone_rewrite_thread_outer,        &hone_rewrite_thread_bins,
-    &hone_rewrite_thread_reduction,    &hone_rewrite_split_borders,
-    &hone_rewrite_tile_loops,          &hone_rewrite_unroll_loops,
-    &hone_rewrite_vector_math,         &hone_rewrite_reorder_nests,
-    &hone_rewrite_share_nests,         &hone_rewrite_block_nests,
-    &hone_rewrite_outer_strip,         &hone_rewrite_outer_lanes,
-    &hone_rewrite_skewed_lanes,        &hone_rewrite_cuda_time_tile,
-    &hone_rewrite_step_remainders,     &hone_rewrite_window_sums,
+    &hone_rewrite_cuda_gather_tile,
+    &hone_rewrite_cuda_shared_tile,
+    &hone_rewrite_cuda_flash,
+    &hone_rewrite_cuda_tensor_tile,
+    &hone_rewrite_cuda_online_softmax,
+    &hone_rewrite_cuda_row_cache,
+    &hone_rewrite_cuda_grid_reduce,
+    &hone_rewrite_cuda_private_bins,
+    &hone_rewrite_cuda_transpose_tile,
+    &hone_rewrite_cuda_block_shape,
+    &hone_rewrite_cuda_coalesce,
+    &hone_rewrite_cuda_coarsen,
+    &hone_rewrite_cuda_map_lanes,
+    &hone_rewrite_cuda_fast_math,
+    &hone_rewrite_cuda_unroll,
+    &hone_rewrite_cuda_restrict,
+    &hone_rewrite_cuda_vector,
+    &hone_rewrite_cuda_row_lanes,
+    &hone_rewrite_cuda_row_stage,
+    &hone_rewrite_cuda_window_tile,
+    &hone_rewrite_accumulators,
+    &hone_rewrite_fast_math,
+    &hone_rewrite_interchange,
+    &hone_rewrite_ping_pong,
+    &hone_rewrite_register_tile,
+    &hone_rewrite_bin_tile,
+    &hone_rewrite_sum_tile,
+    &hone_rewrite_pack_panels,
+    &hone_rewrite_reuse_pass,
+    &hone_rewrite_simd_inner,
+    &hone_rewrite_thread_outer,
+    &hone_rewrite_thread_bins,
+    &hone_rewrite_thread_reduction,
+    &hone_rewrite_thread_scratch,
+    &hone_rewrite_split_borders,
+    &hone_rewrite_tile_loops,
+    &hone_rewrite_unroll_loops,
+    &hone_rewrite_vector_math,
+    &hone_rewrite_reorder_nests,
+    &hone_rewrite_share_nests,
+    &hone_rewrite_block_nests,
+    &hone_rewrite_outer_strip,
+    &hone_rewrite_outer_lanes,
+    &hone_rewrite_skewed_lanes,
+    &hone_rewrite_cuda_time_tile,
+    &hone_rewrite_step_remainders,
+    &hone_rewrite_window_sums,
 };
 const size_t hone_n_rewrites = HONE_COUNTOF(hone_rewrites);
 

@@ -373,8 +373,10 @@ static bool choose_vectors(const struct hone_coder_input *in, struct hone_sum_ne
     struct accesses a;
     if (!read_terms(in, n, &a))
         return false;
-    n->along_sum = !n->columns || !suits(&a, n->columns->var);
-    return !n->along_sum || (suits(&a, n->sum->var) && !n->sum->is_small);
+    bool fits_columns = n->columns && suits(&a, n->columns->var);
+    bool fits_sum = suits(&a, n->sum->var) && !n->sum->is_small;
+    n->along_sum = !fits_columns && fits_sum;
+    return fits_columns || fits_sum || n->for_panels;
 }
 
 /* Rows without columns are worth a block where they read something in common: the vector of a
@@ -389,6 +391,58 @@ static bool have_common(const struct hone_coder_input *in, const struct hone_sum
             hone_c_poly_stride(&a.v[i].index, n->sum->var) != HONE_C_STRIDE_ZERO)
             return true;
     return false;
+}
+
+/* Y[k] += x, Y[k] -= x or spelled out, in a float. */
+static bool read_addition(const struct hone_coder_input *in, const struct hone_c_node *stmt,
+                          struct hone_sum_addition *ret)
+{
+    *ret = (struct hone_sum_addition){.stmt = stmt, .target = stmt->first, .value = stmt->last};
+    if (!is_one_float(stmt->first->type))
+        return false;
+    if (stmt->kind == HONE_C_ASSIGN_OP) {
+        ret->is_minus = strcmp(stmt->op, "-=") == 0;
+        return ret->is_minus || strcmp(stmt->op, "+=") == 0;
+    }
+    const struct hone_c_node *sum = hone_c_bare(stmt->last);
+    bool is_sum = sum->kind == HONE_C_BINARY && strcmp(sum->op, "+") == 0;
+    ret->is_minus = sum->kind == HONE_C_BINARY && strcmp(sum->op, "-") == 0;
+    ret->value = sum->last;
+    if ((is_sum || ret->is_minus) && hone_c_is_same_text(in->tree, stmt->first, sum->first))
+        return true;
+    ret->value = sum->first;
+    return is_sum && hone_c_is_same_text(in->tree, stmt->first, sum->last);
+}
+
+/* Is the array named in its addition alone, at a place that follows the sum's counter? */
+static bool is_only_added_to(const struct hone_coder_input *in, const struct hone_sum_nest *n,
+                             const struct hone_sum_addition *a)
+{
+    struct accesses all, own;
+    if (!read_accesses(in, a->target, &own) || !read_accesses(in, n->rows->node, &all) ||
+        own.n != 1 || hone_c_poly_stride(&own.v[0].index, n->rows->var) != HONE_C_STRIDE_ZERO ||
+        hone_c_poly_stride(&own.v[0].index, n->sum->var) != HONE_C_STRIDE_UNIT)
+        return false;
+    for (size_t i = 0; i < all.n; i++) {
+        bool is_target =
+            hone_c_contains(a->stmt, all.v[i].node) && !hone_c_contains(a->value, all.v[i].node);
+        if (!is_target && (all.v[i].root == own.v[0].root ||
+                           hone_c_is_moved_beside(in->nest.function, &all.v[i], &own.v[0])))
+            return false;
+    }
+    return true;
+}
+
+static void read_additions(const struct hone_coder_input *in, struct hone_sum_nest *n)
+{
+    n->n_additions = 0;
+    if (n->columns || n->sum_lower || n->sum_upper)
+        return;
+    for (size_t o = 0; o < n->n_others; o++)
+        if (!read_addition(in, n->others[o], &n->additions[o]) ||
+            !is_only_added_to(in, n, &n->additions[o]))
+            return;
+    n->n_additions = n->n_others;
 }
 
 /* The other statements touch nothing that the sums read, and perhaps nothing that the body does in
@@ -408,6 +462,7 @@ static bool read_others(const struct hone_coder_input *in, struct hone_sum_nest 
         is_first = is_first && s; /* a loop in braces of its own: not looked into */
     }
     n->others_first = is_first;
+    read_additions(in, n);
     return true;
 }
 
@@ -422,10 +477,10 @@ static bool is_legal(const struct hone_coder_input *in, struct hone_sum_nest *n)
 }
 
 bool hone_sum_nest_of(const struct hone_coder_input *in, const struct hone_c_loop *sum,
-                      struct hone_sum_nest *ret)
+                      bool for_panels, struct hone_sum_nest *ret)
 {
     const struct hone_c_loop *around = sum->parent;
-    *ret = (struct hone_sum_nest){.sum = sum};
+    *ret = (struct hone_sum_nest){.sum = sum, .for_panels = for_panels};
     if (!sum->is_innermost || !is_counted(sum) || !is_counted(around))
         return false;
     ret->body = around->node->body;
@@ -433,6 +488,8 @@ bool hone_sum_nest_of(const struct hone_coder_input *in, const struct hone_c_loo
     ret->rows = rows_of(around, &ret->first);
     if (ret->rows && is_legal(in, ret))
         return true;
+    if (for_panels)
+        return false;
     *ret = (struct hone_sum_nest){.sum = sum, .rows = around, .body = around->node->body};
     return is_legal(in, ret);
 }

@@ -21,6 +21,11 @@ struct hone_sum_update { /* acc += expr */
     bool is_minus;
 };
 
+struct hone_sum_addition { /* Y[k] += value */
+    const struct hone_c_node *stmt, *target, *value;
+    bool is_minus;
+};
+
 struct hone_sum_nest {
     const struct hone_c_loop *rows, *columns; /* columns NULL: a sum for each row */
     const struct hone_c_loop *sum;
@@ -32,13 +37,19 @@ struct hone_sum_nest {
                                                               them: s[k] += r[i] * A[i, k] */
     size_t n_others;
     bool others_first; /* for a row, they may run for all of a block's columns at first */
+    /* Rows without columns: all others add to arrays that nothing else in the nest names, at places
+     * that all rows share. A block may add what its rows do at once. n_additions 0: not so. */
+    struct hone_sum_addition additions[HONE_SUM_MAX_OTHERS];
+    size_t n_additions;
     int column_lower, column_upper, sum_lower, sum_upper; /* factor of the row: -1, 0, 1 */
-    bool along_sum; /* vectors run along k, not along the columns */
+    bool along_sum;  /* vectors run along k, not along the columns */
+    bool for_panels; /* asked for to be packed (sum_panels.h): memory may lie in any way */
     struct hone_order_pair order;
 };
 
-/* The nest around a loop, its innermost one. False: it has another form, or it may not be cut. */
+/* The nest around a loop, its innermost one. False: it has another form, or it may not be cut. With
+ * for_panels it has columns. */
 bool hone_sum_nest_of(const struct hone_coder_input *in, const struct hone_c_loop *sum,
-                      struct hone_sum_nest *ret);
+                      bool for_panels, struct hone_sum_nest *ret);
 
 #endif

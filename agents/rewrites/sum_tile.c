@@ -10,13 +10,20 @@
  *
  * The last block of rows and of columns is moved back to be whole; it finishes what is not done.
  * Blocks at a triangle's edge add up more pairs than they finish (sum_nest.h says when they may).
- * variant 0: one thread; 1: threads share the outer blocks where isl shows them independent. */
+ * variant 0: one thread; 1: threads share the outer blocks where isl shows them independent.
+ *
+ * C07, pack_panels: what the sums read of NR columns (sum_panels.h) is copied into a panel, in the
+ * order in which it is used, and all rows go over it: vectors run along the panel whatever the
+ * layout was, and no line or page is read for a part of it. The panel is the thread's own and lies
+ * on its stack up to a depth of DEPTH, where no call has to ask for pages. Deeper ones are allocated
+ * for all columns at once; where there is no memory the nest runs as it stood. */
 #include "agents/rewrites/coder_rules.h"
 #include "agents/rewrites/sum_nest.h"
+#include "agents/rewrites/sum_panels.h"
 
 #include <string.h>
 
-enum { PLAIN, THREADS };
+enum { PLAIN, THREADS, ALL }; /* ALL: every such nest, by threads where they may */
 
 struct tile {
     const struct hone_coder_input *in;
@@ -27,6 +34,9 @@ struct tile {
     const char *row_block, *column_block;                    /* where it starts to finish */
     const char *row_from, *row_to, *column_from, *column_to; /* of the whole nest */
     const char *sum_from, *sum_to;
+    const struct hone_sum_panels *panels;            /* NULL: what is read stays where it is */
+    const char *near_depth;                          /* tunable */
+    const char *panel, *near, *far, *depth, *extent; /* stems; elements of a panel of all columns */
 };
 
 static const char *fresh(const struct tile *t, const struct hone_c_loop *l, const char *suffix)
@@ -85,10 +95,9 @@ static const char *sum_name(const struct tile *t, size_t update)
         t->in, hone_pool_printf(t->in->pool, "%s_sum", t->nest->updates[update].var->name));
 }
 
-/* E in row ii, column jj and lane v. */
-static const char *term(const struct tile *t, size_t update, bool has_lane)
+/* An expression in row ii, column jj and lane v. */
+static const char *at_place(const struct tile *t, const struct hone_c_node *expr, bool has_lane)
 {
-    const struct hone_c_node *expr = t->nest->updates[update].expr;
     struct hone_c_edits e;
     hone_c_edits_init(&e, t->in->tree);
     hone_c_replace_refs(&e, expr, t->nest->rows->var,
@@ -103,14 +112,79 @@ static const char *term(const struct tile *t, size_t update, bool has_lane)
     return hone_c_edit_text(&e, expr->begin, expr->end);
 }
 
-static const char *add_text(const struct tile *t, bool has_lane)
+/* The factors one after another, in the type of the sum. */
+static const char *product_text(const struct tile *t, const struct hone_sum_factors *f,
+                                const struct hone_c_node *var, const char *value)
 {
     const char *text = "";
-    for (size_t u = 0; u < t->nest->n_updates; u++)
-        text = hone_pool_printf(t->in->pool, "%s%s%s %s %s;\n", text, place(t, sum_name(t, u)),
-                                has_lane ? hone_pool_printf(t->in->pool, "[%s]", t->v) : "",
-                                t->nest->updates[u].is_minus ? "-=" : "+=", term(t, u, has_lane));
+    for (size_t i = 0; i < f->n; i++) {
+        struct hone_c_edits e;
+        hone_c_edits_init(&e, t->in->tree);
+        hone_c_replace_refs(&e, f->v[i], var, value);
+        text = hone_pool_printf(t->in->pool, "%s%s(%s)", text, i ? " * " : "",
+                                hone_c_edit_text(&e, f->v[i]->begin, f->v[i]->end));
+    }
+    return f->n > 1 ? hone_pool_printf(t->in->pool, "(%s)%s", t->panels->type, text) : text;
+}
+
+static const char *numbered(const struct tile *t, const char *stem, size_t n)
+{
+    return hone_pool_printf(t->in->pool, t->panels->n_panels > 1 ? "%s_%zu" : "%s", stem, n);
+}
+
+static const char *add_products_text(const struct tile *t)
+{
+    const char *text = "", *k = t->nest->sum->var->name;
+    const char *row = hone_pool_printf(t->in->pool, "(%s + %s)", t->row, t->ii);
+    size_t n_panels = 0;
+    for (size_t i = 0; i < t->panels->n; i++) {
+        const struct hone_sum_product *p = &t->panels->products[i];
+        const char *value = product_text(t, &p->row, t->nest->rows->var, row);
+        if (p->panel.n > 0)
+            value = hone_pool_printf(t->in->pool, "%s%s%s[(%s - %s) * %s + %s]", value,
+                                     p->row.n > 0 ? " * " : "", numbered(t, t->panel, n_panels++),
+                                     k, t->sum_from, t->nr, t->jj);
+        text = hone_pool_printf(t->in->pool, "%s%s %s= %s;\n", text,
+                                place(t, sum_name(t, p->update)), p->is_minus ? "-" : "+", value);
+    }
     return text;
+}
+
+static const char *added_name(const struct tile *t, size_t n)
+{
+    return hone_fresh_name(t->in, hone_pool_printf(t->in->pool, "added_%zu", n));
+}
+
+static const char *add_text(const struct tile *t, bool has_lane)
+{
+    const struct hone_sum_nest *n = t->nest;
+    const char *text = "";
+    for (size_t u = 0; u < n->n_updates; u++)
+        text = hone_pool_printf(
+            t->in->pool, "%s%s%s %s %s;\n", text, place(t, sum_name(t, u)),
+            has_lane ? hone_pool_printf(t->in->pool, "[%s]", t->v) : "",
+            n->updates[u].is_minus ? "-=" : "+=", at_place(t, n->updates[u].expr, has_lane));
+    for (size_t a = 0; a < n->n_additions; a++)
+        text = hone_pool_printf(t->in->pool, "%s%s[%s] %s= %s;\n", text, added_name(t, a), t->v,
+                                n->additions[a].is_minus ? "-" : "+",
+                                at_place(t, n->additions[a].value, has_lane));
+    return text;
+}
+
+/* Around the loops over rows: what they add to Y[k + lane], by one addition for all of them. */
+static const char *with_additions(const struct tile *t, const char *rows, const char *lanes)
+{
+    const char *front = "", *behind = "";
+    if (t->nest->n_additions == 0)
+        return rows;
+    for (size_t a = 0; a < t->nest->n_additions; a++) {
+        const struct hone_c_node *target = t->nest->additions[a].target;
+        front = hone_pool_printf(t->in->pool, "%s%s %s[%s] = {0};\n", front, target->type,
+                                 added_name(t, a), t->lanes);
+        behind = hone_pool_printf(t->in->pool, "%s%s += %s[%s];\n", behind,
+                                  at_place(t, target, true), added_name(t, a), t->v);
+    }
+    return hone_pool_printf(t->in->pool, "%s%s%s{\n%s}\n", front, rows, lanes, behind);
 }
 
 static const char *dims(const struct tile *t)
@@ -123,16 +197,18 @@ static const char *dims(const struct tile *t)
 static void put_lane_sums(const struct tile *t, struct hone_buf *out)
 {
     const char *k = t->nest->sum->var->name, *type = hone_type_text(t->in, t->nest->sum->var);
-    const char *inner =
-        hone_pool_printf(t->in->pool, "#pragma omp simd\nfor (int %s = 0; %s < %s; %s++) {\n%s}",
-                         t->v, t->v, t->lanes, t->v, add_text(t, true));
+    const char *lanes =
+        hone_pool_printf(t->in->pool, "#pragma omp simd\nfor (int %s = 0; %s < %s; %s++) ", t->v,
+                         t->v, t->lanes, t->v);
+    const char *inner = hone_pool_printf(t->in->pool, "%s{\n%s}", lanes, add_text(t, true));
     for (size_t u = 0; u < t->nest->n_updates; u++)
         hone_buf_printf(out, "%s %s%s[%s] = {0};\n", t->nest->updates[u].var->type, sum_name(t, u),
                         dims(t), t->lanes);
     hone_buf_printf(out, "{\n%s %s = %s;\nfor (; %s + %s <= %s; %s += %s) {\n%s}\n", type, k,
-                    t->sum_from, k, t->lanes, t->sum_to, k, t->lanes, loops_text(t, inner));
+                    t->sum_from, k, t->lanes, t->sum_to, k, t->lanes,
+                    with_additions(t, loops_text(t, inner), lanes));
     hone_buf_printf(out, "for (; %s < %s; %s++) {\nconst int %s = 0;\n%s}\n}\n", k, t->sum_to, k,
-                    t->v, loops_text(t, add_text(t, true)));
+                    t->v, with_additions(t, loops_text(t, add_text(t, true)), ""));
 }
 
 static void put_column_sums(const struct tile *t, struct hone_buf *out)
@@ -142,7 +218,8 @@ static void put_column_sums(const struct tile *t, struct hone_buf *out)
         hone_buf_printf(out, "%s %s%s = {0};\n", t->nest->updates[u].var->type, sum_name(t, u),
                         dims(t));
     hone_buf_printf(out, "for (%s %s = %s; %s < %s; %s++) {\n%s}\n", type, k, t->sum_from, k,
-                    t->sum_to, k, loops_text(t, add_text(t, false)));
+                    t->sum_to, k,
+                    loops_text(t, t->panels ? add_products_text(t) : add_text(t, false)));
 }
 
 /* ---- the elements of a block ---- */
@@ -208,7 +285,8 @@ static const char *finish_text(const struct tile *t)
     const struct hone_sum_nest *n = t->nest;
     const char *type = hone_type_text(t->in, n->sum->var), *k = n->sum->var->name;
     const char *row = n->rows->var->name, *upper = bound(t, n->sum, true, row);
-    const char *body = "", *text = n->others_first ? "" : others_text(t);
+    bool is_done = n->others_first || n->n_additions > 0;
+    const char *body = "", *text = is_done ? "" : others_text(t);
     for (size_t u = 0; u < n->n_updates; u++)
         body = hone_pool_printf(t->in->pool, "%s%s;\n", body,
                                 hone_c_text(t->in->tree, n->updates[u].stmt));
@@ -256,7 +334,8 @@ static void put_range(const struct tile *t, struct hone_buf *out)
 static const char *block_text(const struct tile *t)
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
-    put_range(t, &out);
+    if (!t->panels)
+        put_range(t, &out);
     if (t->lanes)
         put_lane_sums(t, &out);
     else
@@ -281,10 +360,101 @@ static const char *blocks_text(const struct tile *t, bool is_columns, const char
                             end, block, end, size, body);
 }
 
+/* ---- panels ---- */
+
+/* The panels of a block of columns: where they lie, and what goes into them. */
+static void put_panels(const struct tile *t, struct hone_buf *out)
+{
+    const struct hone_sum_nest *n = t->nest;
+    const char *k = n->sum->var->name, *type = t->panels->type, *set = "";
+    const char *column = hone_pool_printf(t->in->pool, "(%s + %s)", t->column, t->jj);
+    size_t n_panels = 0;
+    for (size_t i = 0; i < t->panels->n; i++) {
+        const struct hone_sum_product *p = &t->panels->products[i];
+        if (p->panel.n == 0)
+            continue;
+        const char *panel = numbered(t, t->panel, n_panels), *near = numbered(t, t->near, n_panels);
+        hone_buf_printf(out,
+                        "%s %s[%s * %s] __attribute__((aligned(64)));\n"
+                        "%s *%s = %s ? %s + %zu * %s + (%s - %s) * %s : %s;\n",
+                        type, near, t->near_depth, t->nr, type, panel, t->far, t->far, n_panels,
+                        t->extent, t->column_block, t->column_from, t->depth, near);
+        set = hone_pool_printf(t->in->pool, "%s%s[(%s - %s) * %s + %s] = %s;\n", set, panel, k,
+                               t->sum_from, t->nr, t->jj,
+                               product_text(t, &p->panel, n->columns->var, column));
+        n_panels++;
+    }
+    hone_buf_printf(out,
+                    "for (%s %s = %s; %s < %s; %s++) {\n#pragma omp simd\n"
+                    "for (int %s = 0; %s < %s; %s++) {\n%s}\n}\n",
+                    hone_type_text(t->in, n->sum->var), k, t->sum_from, k, t->sum_to, k, t->jj,
+                    t->jj, t->nr, t->jj, set);
+}
+
+/* Has a row of the block a column of the panel? */
+static const char *meets_text(const struct tile *t, const char *body)
+{
+    const struct hone_sum_nest *n = t->nest;
+    const char *last = last_of(t, t->row);
+    if (n->column_upper)
+        body =
+            hone_pool_printf(t->in->pool, "if (%s < %s) {\n%s}\n", t->column_block,
+                             bound(t, n->columns, true, n->column_upper > 0 ? last : t->row), body);
+    if (n->column_lower)
+        body = hone_pool_printf(t->in->pool, "if (%s + %s > %s) {\n%s}\n", t->column, t->nr,
+                                bound(t, n->columns, false, n->column_lower > 0 ? t->row : last),
+                                body);
+    return body;
+}
+
+static const char *panels_text(const struct tile *t, const char *pragma)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
+    put_panels(t, &out);
+    hone_buf_str(&out, blocks_text(t, false, t->row_from, t->row_to, meets_text(t, block_text(t))));
+    return hone_pool_printf(t->in->pool, "%s%s", pragma,
+                            blocks_text(t, true, t->column_from, t->column_to, out.data));
+}
+
+/* How deep panels are, and memory for all of them where the stack is not for that. */
+static void put_depth(const struct tile *t, struct hone_buf *out)
+{
+    const char *type = hone_type_text(t->in, t->nest->sum->var), *element = t->panels->type;
+    put_range(t, out);
+    hone_buf_printf(
+        out,
+        "const %s %s = %s - %s;\nconst __SIZE_TYPE__ %s = (__SIZE_TYPE__)(%s - %s + %s) * %s;\n"
+        "%s *%s = %s > %s ? __builtin_malloc(%zu * %s * sizeof(%s)) : 0;\n",
+        type, t->depth, t->sum_to, t->sum_from, t->extent, t->column_to, t->column_from, t->nr,
+        t->depth, element, t->far, t->depth, t->near_depth, t->panels->n_panels, t->extent,
+        element);
+}
+
+/* No row is done twice where sums are added to memory: whole blocks, and what is left as written. */
+static const char *once_text(const struct tile *t, const char *body)
+{
+    struct tile whole = *t;
+    const struct hone_c_loop *rows = t->nest->rows;
+    const char *type = hone_type_text(t->in, rows->var), *i = rows->var->name;
+    struct hone_c_edits none;
+    hone_c_edits_init(&none, t->in->tree);
+    whole.row_to = fresh(t, rows, "full");
+    return hone_pool_printf(
+        t->in->pool,
+        "const %s %s = %s + (%s - %s) / %s * %s;\n%sfor (%s %s = %s; %s < %s; %s++) {\n%s\n}\n",
+        type, whole.row_to, t->row_from, t->row_to, t->row_from, t->mr, t->mr,
+        blocks_text(&whole, false, t->row_from, whole.row_to, body), type, i, whole.row_to, i,
+        t->row_to, i, hone_body_text(&none, rows->node->body));
+}
+
 static const char *nest_text(const struct tile *t, const char *pragma)
 {
     const struct hone_sum_nest *n = t->nest;
+    if (t->panels)
+        return panels_text(t, pragma);
     const char *body = block_text(t), *rows;
+    if (!n->columns && n->n_additions > 0)
+        return once_text(t, body);
     if (!n->columns)
         return hone_pool_printf(t->in->pool, "%s%s", pragma,
                                 blocks_text(t, false, t->row_from, t->row_to, body));
@@ -319,6 +489,11 @@ static void name_all(struct tile *t)
     if (!n->columns)
         return;
     t->jj = hone_fresh_name(t->in, "jj");
+    t->panel = hone_fresh_name(t->in, "panel");
+    t->near = hone_fresh_name(t->in, "panel_near");
+    t->far = hone_fresh_name(t->in, "panel_far");
+    t->extent = hone_fresh_name(t->in, "panel_extent");
+    t->depth = fresh(t, n->sum, "depth");
     t->column = fresh(t, n->columns, "first");
     t->column_block = fresh(t, n->columns, "block");
     t->column_from = fresh(t, n->columns, "from");
@@ -385,30 +560,36 @@ static const char *plain_text(const struct tile *t)
     return hone_c_edit_text(&e, rows->begin, end);
 }
 
-static const char *pragma_of(const struct tile *t, int variant)
+static const char *pragma_of(const struct tile *t, bool has_threads)
 {
     const struct hone_c_loop *rows = t->nest->rows;
     bool is_uneven =
         t->nest->column_lower || t->nest->column_upper || t->nest->sum_lower || t->nest->sum_upper;
-    if (variant != THREADS)
+    if (!has_threads)
         return "";
     return hone_pool_printf(t->in->pool, "#pragma omp parallel for schedule(%s)%s\n",
-                            is_uneven && t->nest->order.outer_is_free ? "dynamic" : "static",
+                            is_uneven && (t->panels || t->nest->order.outer_is_free) ? "dynamic"
+                                                                                     : "static",
                             hone_if_clause(t->in, rows));
 }
 
-static const char *text_of(const struct tile *t, int variant)
+static const char *text_of(const struct tile *t, bool has_threads)
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
     hone_buf_printf(&out, "%s{\n", split_text(t));
     put_rows(t, &out);
     if (t->nest->columns)
         put_columns(t, &out);
+    if (t->panels)
+        put_depth(t, &out);
     hone_buf_printf(&out, "if (%s - %s >= %s", t->row_to, t->row_from, t->mr);
     if (t->nest->columns)
         hone_buf_printf(&out, " && %s - %s >= %s", t->column_to, t->column_from, t->nr);
-    hone_buf_printf(&out, ") {\n%s} else {\n%s\n}\n}", nest_text(t, pragma_of(t, variant)),
-                    plain_text(t));
+    if (t->panels)
+        hone_buf_printf(&out, " && (%s <= %s || %s)", t->depth, t->near_depth, t->far);
+    hone_buf_printf(
+        &out, ") {\n%s} else {\n%s\n}\n%s}", nest_text(t, pragma_of(t, has_threads)), plain_text(t),
+        t->panels ? hone_pool_printf(t->in->pool, "__builtin_free(%s);\n", t->far) : "");
     return hone_pool_strdup(t->in->pool, out.data);
 }
 
@@ -420,57 +601,138 @@ static bool is_wanted(const struct hone_sum_nest *n)
     return n->along_sum || n->column_lower || n->column_upper || n->sum_lower || n->sum_upper;
 }
 
-static bool can_share(const struct hone_coder_input *in, const struct hone_sum_nest *n)
+static bool can_share(const struct hone_coder_input *in, const struct hone_sum_nest *n,
+                      bool has_panels)
 {
     bool is_rectangle = n->columns && !n->column_lower && !n->column_upper;
-    return hone_may_thread(in, n->rows) && n->rows->depth == 0 &&
-           (n->order.outer_is_free || (is_rectangle && n->order.inner_is_free));
+    if (!hone_may_thread(in, n->rows) || n->rows->depth > 0)
+        return false;
+    return has_panels ? n->order.inner_is_free
+                      : n->order.outer_is_free || (is_rectangle && n->order.inner_is_free);
 }
 
-static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
+static bool read_nest(const struct hone_coder_input *in, const struct hone_c_loop *sum,
+                      bool has_panels, struct hone_sum_nest *ret,
+                      struct hone_sum_panels *ret_panels)
 {
-    size_t n = 0;
+    if (hone_rounds_as_written(in) || !hone_sum_nest_of(in, sum, has_panels, ret))
+        return false;
+    return has_panels ? hone_sum_panels_of(in, ret, ret_panels) : is_wanted(ret);
+}
+
+static struct hone_coder_site site_of(const struct hone_coder_input *in,
+                                      const struct hone_sum_nest *nest, int variant,
+                                      bool has_panels)
+{
+    const struct hone_c_loop *rows = nest->rows;
+    struct hone_coder_site ret =
+        hone_site(nest->sum->node, rows->begin, rows->node->end,
+                  hone_pool_printf(in->pool, "%s, %s%s", hone_loop_words(in, rows),
+                                   has_panels      ? "panels of columns"
+                                   : nest->columns ? "rows and columns"
+                                                   : "rows",
+                                   variant == ALL       ? ", and every other such nest"
+                                   : variant == THREADS ? ", by threads"
+                                                        : ""));
+    ret.evidence = has_panels ? "all rows read the same of a few columns, which is copied once"
+                   : nest->along_sum ? "sums that run along memory share what they read"
+                                     : "sums inside of bounds that follow the row";
+    ret.variant = variant;
+    return ret;
+}
+
+static size_t all_sites(const struct hone_coder_input *in, bool has_panels,
+                        struct hone_coder_site *ret, size_t max)
+{
+    size_t n = 0, n_nests = 0;
     for (size_t i = 0; i < in->nest.n && n + 1 < max; i++) {
         struct hone_sum_nest nest;
-        if (hone_rounds_as_written(in) || !hone_sum_nest_of(in, &in->nest.loops[i], &nest) ||
-            !is_wanted(&nest))
+        struct hone_sum_panels panels;
+        if (!read_nest(in, &in->nest.loops[i], has_panels, &nest, &panels))
             continue;
-        for (int variant = can_share(in, &nest) ? THREADS : PLAIN; variant >= PLAIN; variant--) {
-            const struct hone_c_loop *rows = nest.rows;
-            ret[n] = hone_site(nest.sum->node, rows->begin, rows->node->end,
-                               hone_pool_printf(in->pool, "%s, %s%s", hone_loop_words(in, rows),
-                                                nest.columns ? "rows and columns" : "rows",
-                                                variant == THREADS ? ", by threads" : ""));
-            ret[n].evidence = nest.along_sum ? "sums that run along memory share what they read"
-                                             : "sums inside of bounds that follow the row";
-            ret[n++].variant = variant;
+        if (has_panels && ++n_nests == 2 && n + 2 < max) { /* of all, in front of each alone */
+            memmove(ret + 1, ret, n++ * sizeof *ret);
+            ret[0] = site_of(in, &nest, ALL, has_panels);
         }
+        int most = can_share(in, &nest, has_panels) ? THREADS : PLAIN;
+        for (int variant = most; variant >= PLAIN; variant--)
+            ret[n++] = site_of(in, &nest, variant, has_panels);
     }
     return n;
 }
 
-static char *apply(const struct hone_coder_input *in, const struct hone_coder_site *site,
-                   struct hone_err *err)
+/* One nest, or with ALL every one that is left. */
+static size_t put_nests(struct tile *t, const struct hone_c_loop *sum, int variant, bool has_panels,
+                        struct hone_c_edits *e)
+{
+    struct hone_sum_nest nest;
+    struct hone_sum_panels panels;
+    size_t n = 0;
+    for (size_t i = 0; i < t->in->nest.n; i++) {
+        const struct hone_c_loop *l = &t->in->nest.loops[i];
+        if ((variant != ALL && l != sum) || !read_nest(t->in, l, has_panels, &nest, &panels))
+            continue;
+        t->nest = &nest;
+        t->panels = has_panels ? &panels : NULL;
+        name_all(t);
+        bool has_threads =
+            variant == THREADS || (variant == ALL && can_share(t->in, &nest, has_panels));
+        hone_c_replace(e, nest.rows->begin, hone_c_stmt_end(t->in->tree, nest.rows->node),
+                       text_of(t, has_threads));
+        n++;
+    }
+    return n;
+}
+
+static char *apply_to(const struct hone_coder_input *in, const struct hone_coder_site *site,
+                      bool has_panels, struct hone_err *err)
 {
     const struct hone_c_loop *sum = hone_c_loop_of(&in->nest, site->node);
     struct hone_sum_nest nest;
-    if (!sum || !hone_sum_nest_of(in, sum, &nest)) {
+    struct hone_sum_panels panels;
+    if (!sum || !read_nest(in, sum, has_panels, &nest, &panels)) {
         hone_fail(err, HONE_E_ARG, "the region is no sum that can be cut into blocks");
         return NULL;
     }
     struct hone_c_edits e;
     hone_c_edits_init(&e, in->tree);
-    struct tile t = {.in = in, .nest = &nest};
-    bool has_lanes = nest.along_sum;
-    t.mr = hone_add_tunable(&e, in, "MR", has_lanes ? "4, 2, 8" : "6, 4, 8");
+    struct tile t = {.in = in};
+    bool has_lanes = nest.along_sum && !has_panels;
+    t.mr = hone_add_tunable(&e, in, "MR",
+                            has_panels  ? "8, 6, 4"
+                            : has_lanes ? "4, 2, 8"
+                                        : "6, 4, 8");
     if (nest.columns)
         t.nr = hone_add_tunable(&e, in, "NR", has_lanes ? "3, 4, 2" : "16, 32, 8");
+    if (has_panels) /* of 16 doubles: 128 KiB */
+        t.near_depth = hone_add_tunable(&e, in, "DEPTH", "1024");
     if (has_lanes)
         t.lanes = hone_add_tunable(&e, in, "LANES", "8, 16, 4");
-    name_all(&t);
-    hone_c_replace(&e, nest.rows->begin, hone_c_stmt_end(in->tree, nest.rows->node),
-                   text_of(&t, site->variant));
+    put_nests(&t, sum, site->variant, has_panels, &e);
     return hone_finish_edits(&e);
+}
+
+static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
+{
+    return all_sites(in, false, ret, max);
+}
+
+static char *apply(const struct hone_coder_input *in, const struct hone_coder_site *site,
+                   struct hone_err *err)
+{
+    return apply_to(in, site, false, err);
+}
+
+static size_t panel_sites(const struct hone_coder_input *in, struct hone_coder_site *ret,
+                          size_t max)
+{
+    return all_sites(in, true, ret, max);
+}
+
+static char *apply_panels(const struct hone_coder_input *in, const struct hone_coder_site *site,
+                          struct hone_err *err)
+{
+    return apply_to(in, site, true, err);
 }
 
 const struct hone_rewrite hone_rewrite_sum_tile = {
@@ -480,4 +742,13 @@ const struct hone_rewrite hone_rewrite_sum_tile = {
     .form = HONE_REWRITE_NORMAL,
     .sites = sites,
     .apply = apply,
+};
+
+const struct hone_rewrite hone_rewrite_pack_panels = {
+    .name = "pack_panels",
+    .strategy = "C07",
+    .words = "pack what columns read into panels",
+    .form = HONE_REWRITE_NORMAL,
+    .sites = panel_sites,
+    .apply = apply_panels,
 };

@@ -9,6 +9,7 @@
  * More than BINS would not fit on the stack, and few sums do not pay: then the loop runs as it
  * stood. */
 #include "agents/rewrites/coder_rules.h"
+#include "agents/rewrites/sum_nest.h"
 
 #include <string.h>
 
@@ -191,18 +192,40 @@ static bool read_bins(const struct hone_coder_input *in, const struct hone_c_loo
            !rounds_between(in->tree, l->node->body, ret->root, ret->type);
 }
 
-static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
+/* Has an iteration a sum beside what it adds, so that blocks of iterations may share both? */
+static bool has_row_sums(const struct hone_coder_input *in, const struct hone_c_loop *l)
+{
+    struct hone_sum_nest nest;
+    for (size_t i = 0; i < in->nest.n; i++)
+        if (in->nest.loops[i].parent == l &&
+            hone_sum_nest_of(in, &in->nest.loops[i], false, &nest) && nest.n_additions > 0)
+            return true;
+    return false;
+}
+
+static size_t all_sites(const struct hone_coder_input *in, bool with_tile,
+                        struct hone_coder_site *ret, size_t max)
 {
     struct bins b;
     size_t n = 0;
     for (size_t i = 0; i < in->nest.n && n < max; i++) {
         const struct hone_c_loop *l = &in->nest.loops[i];
-        if (l->is_fallback || !read_bins(in, l, &b))
+        if (l->is_fallback || !read_bins(in, l, &b) || (with_tile && !has_row_sums(in, l)))
             continue;
         ret[n] = hone_site(l->node, l->begin, l->node->end, hone_loop_words(in, l));
         ret[n++].evidence = "sums into an array, by one thread alone";
     }
     return n;
+}
+
+static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
+{
+    return all_sites(in, false, ret, max);
+}
+
+static size_t tile_sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
+{
+    return all_sites(in, true, ret, max);
 }
 
 /* Where it pays: enough work to wake threads, and more of it than setting and adding up the parts.
@@ -258,5 +281,16 @@ const struct hone_rewrite hone_rewrite_thread_bins = {
     .strategy = "C24",
     .words = "thread sums into an array, each part in an array of its own",
     .sites = sites,
+    .apply = apply,
+};
+
+/* In one step, as neither alone comes near: y[j] += r[i] * A[i, j] beside q[i] += A[i, j] * p[j]. */
+const struct hone_rewrite hone_rewrite_bin_tile = {
+    .name = "bin_tile",
+    .strategy = "G06",
+    .words = "thread sums into an array, with a register tile in each part",
+    .form = HONE_REWRITE_NORMAL,
+    .then = "sum_tile",
+    .sites = tile_sites,
     .apply = apply,
 };

@@ -48,6 +48,31 @@ static const struct text {
                   "    for (int64_t j = 0; j < N; j++)\n"
                   "        C[j] += s * (double)k;\n"
                   "}\n"),
+    /* rows that add to arrays that they share, spelled in two ways */
+    {"adds", "#include <stdint.h>\n"
+             "void adds(double *C, double *D, double *E, const double *A, const double *B,"
+             " int64_t M, int64_t K)\n{\n"
+             "for (int64_t i = 0; i < M; i++) {\n"
+             "    double s = 0;\n"
+             "    for (int64_t k = 1; k < K; k++) {\n"
+             "        C[k] += B[i] * A[i * K + k];\n"
+             "        s += A[i * K + k] * B[k];\n"
+             "        D[k + 2] = D[k + 2] - B[i] * A[i * K + k];\n"
+             "    }\n"
+             "    E[i] = s;\n"
+             "}\n}\n"},
+    /* one of them is read: each row's additions in their place */
+    {"reads", "#include <stdint.h>\n"
+              "void reads(double *C, double *E, const double *A, const double *B,"
+              " int64_t M, int64_t K)\n{\n"
+              "for (int64_t i = 0; i < M; i++) {\n"
+              "    double s = 0;\n"
+              "    for (int64_t k = 0; k < K; k++) {\n"
+              "        C[k] += B[i] * A[i * K + k];\n"
+              "        s += A[i * K + k] * B[k];\n"
+              "    }\n"
+              "    E[i] = s + C[0];\n"
+              "}\n}\n"},
     /* a solver from below: what is read was written by rows before */
     TEXT("solves", "for (int64_t i = 1; i < M; i++) {\n"
                    "    for (int64_t k = 0; k < i - 1; k++)\n"
