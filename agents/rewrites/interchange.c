@@ -163,6 +163,7 @@ const struct hone_rewrite hone_rewrite_interchange = {
     .name = "interchange",
     .strategy = "C02",
     .words = "interchange loops to unit stride",
+    .then = "bin_tile", /* what is added to an output now */
     .sites = sites,
     .apply = apply,
 };

@@ -134,7 +134,7 @@ static bool read_updates(const struct hone_coder_input *in, struct hone_sum_nest
          s = is_braced ? s->next : NULL)
         if (!add_update(nest, s) && !add_other(nest, s))
             return false;
-    return nest->n_updates > 0 && !has_directive(in, nest->sum->node);
+    return (nest->n_updates > 0 || !nest->columns) && !has_directive(in, nest->sum->node);
 }
 
 /* ---- rows and columns ---- */
@@ -142,6 +142,8 @@ static bool read_updates(const struct hone_coder_input *in, struct hone_sum_nest
 static bool read_body(const struct hone_coder_input *in, const struct hone_sum_nest *nest)
 {
     const struct hone_c_node *body = nest->body;
+    if (body == nest->sum->node) /* without braces */
+        return nest->n_updates == 0 && !hone_c_state_call(in->tree, body);
     if (body->kind != HONE_C_COMPOUND || has_directive(in, body) ||
         hone_c_state_call(in->tree, body))
         return false;
@@ -356,6 +358,23 @@ static bool is_readable(const struct hone_coder_input *in, const struct hone_sum
 
 /* ---- vectors ---- */
 
+/* Of what is added up, or where no sums are, of what is added to memory. */
+static bool read_added(const struct hone_coder_input *in, const struct hone_sum_nest *n,
+                       struct accesses *ret)
+{
+    struct accesses one;
+    if (n->n_updates > 0)
+        return read_terms(in, n, ret);
+    ret->n = 0;
+    for (size_t a = 0; a < n->n_additions; a++) {
+        if (!read_accesses(in, n->additions[a].value, &one) || ret->n + one.n > MAX_ACCESSES)
+            return false;
+        memcpy(ret->v + ret->n, one.v, one.n * sizeof *one.v);
+        ret->n += one.n;
+    }
+    return true;
+}
+
 static bool suits(const struct accesses *a, const struct hone_c_node *counter)
 {
     bool has_unit = false;
@@ -371,7 +390,7 @@ static bool suits(const struct accesses *a, const struct hone_c_node *counter)
 static bool choose_vectors(const struct hone_coder_input *in, struct hone_sum_nest *n)
 {
     struct accesses a;
-    if (!read_terms(in, n, &a))
+    if (!read_added(in, n, &a))
         return false;
     bool fits_columns = n->columns && suits(&a, n->columns->var);
     bool fits_sum = suits(&a, n->sum->var) && !n->sum->is_small;
@@ -384,6 +403,8 @@ static bool choose_vectors(const struct hone_coder_input *in, struct hone_sum_ne
 static bool have_common(const struct hone_coder_input *in, const struct hone_sum_nest *n)
 {
     struct accesses a;
+    if (n->n_updates == 0) /* what they add to */
+        return true;
     if (n->columns || !read_terms(in, n, &a))
         return n->columns != NULL;
     for (size_t i = 0; i < a.n; i++)
@@ -433,6 +454,28 @@ static bool is_only_added_to(const struct hone_coder_input *in, const struct hon
     return true;
 }
 
+bool hone_sum_is_fixed(const struct hone_coder_input *in, const struct hone_sum_nest *n,
+                       const struct hone_c_node *expr)
+{
+    struct accesses all, own;
+    const struct hone_c_node *nest = n->rows->node;
+    if (!read_accesses(in, nest, &all) || !read_accesses(in, expr, &own))
+        return false;
+    for (size_t i = 0; i < all.n; i++)
+        for (size_t k = 0; k < own.n; k++)
+            if (all.v[i].is_write &&
+                (all.v[i].root == own.v[k].root ||
+                 hone_c_is_moved_beside(in->nest.function, &all.v[i], &own.v[k])))
+                return false;
+    for (const struct hone_c_node *x = expr; x; x = hone_c_walk(expr, x)) {
+        bool is_counter = x->decl == n->rows->var || x->decl == n->sum->var ||
+                          (n->columns && x->decl == n->columns->var);
+        if (x->kind == HONE_C_REF && x->decl && !is_counter && hone_c_writes(nest, x->decl))
+            return false;
+    }
+    return true;
+}
+
 static void read_additions(const struct hone_coder_input *in, struct hone_sum_nest *n)
 {
     n->n_additions = 0;
@@ -440,7 +483,8 @@ static void read_additions(const struct hone_coder_input *in, struct hone_sum_ne
         return;
     for (size_t o = 0; o < n->n_others; o++)
         if (!read_addition(in, n->others[o], &n->additions[o]) ||
-            !is_only_added_to(in, n, &n->additions[o]))
+            !is_only_added_to(in, n, &n->additions[o]) ||
+            !hone_sum_is_fixed(in, n, n->additions[o].value))
             return;
     n->n_additions = n->n_others;
 }
@@ -469,8 +513,13 @@ static bool read_others(const struct hone_coder_input *in, struct hone_sum_nest 
 static bool is_legal(const struct hone_coder_input *in, struct hone_sum_nest *n)
 {
     if (!read_updates(in, n) || !read_body(in, n) || !read_bounds(in, n) || !are_bounds_fixed(n) ||
-        !choose_vectors(in, n) || !have_common(in, n) || !read_others(in, n) || !is_readable(in, n))
+        !read_others(in, n) || (n->n_updates == 0 && n->n_additions == 0) ||
+        !choose_vectors(in, n) || !have_common(in, n) || !is_readable(in, n))
         return false;
+    if (n->n_updates == 0) { /* additions alone, in any order of rows */
+        n->order = (struct hone_order_pair){.is_known = true, .is_tileable = true};
+        return hone_c_only_stmt(n->body) == n->sum->node;
+    }
     n->order = hone_order_pair_of(in, n->rows, n->columns);
     n->others_first = n->others_first && n->order.inner_is_free;
     return n->order.is_known && n->order.is_tileable && (!n->first || n->order.is_split);

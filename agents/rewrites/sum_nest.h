@@ -38,7 +38,8 @@ struct hone_sum_nest {
     size_t n_others;
     bool others_first; /* for a row, they may run for all of a block's columns at first */
     /* Rows without columns: all others add to arrays that nothing else in the nest names, at places
-     * that all rows share. A block may add what its rows do at once. n_additions 0: not so. */
+     * that all rows share, what nothing in the nest writes. A block may add what its rows do at
+     * once. n_additions 0: not so. Without any update there are some. */
     struct hone_sum_addition additions[HONE_SUM_MAX_OTHERS];
     size_t n_additions;
     int column_lower, column_upper, sum_lower, sum_upper; /* factor of the row: -1, 0, 1 */
@@ -51,5 +52,8 @@ struct hone_sum_nest {
  * for_panels it has columns. */
 bool hone_sum_nest_of(const struct hone_coder_input *in, const struct hone_c_loop *sum,
                       bool for_panels, struct hone_sum_nest *ret);
+/* Is what the expression reads, the counters of the nest aside, written nowhere in the nest? */
+bool hone_sum_is_fixed(const struct hone_coder_input *in, const struct hone_sum_nest *nest,
+                       const struct hone_c_node *expr);
 
 #endif

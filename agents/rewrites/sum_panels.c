@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-enum { MAX_ACCESSES = 64 };
-
 struct reading {
     const struct hone_coder_input *in;
     const struct hone_sum_nest *nest;
@@ -88,27 +86,6 @@ static bool is_contraction(const struct reading *r, const struct hone_sum_produc
     return p->panel.n > 0 && uses_any(&p->row, k) && uses_any(&p->panel, k);
 }
 
-/* Is an array or a scalar that a panel is made of written in the nest? */
-static bool is_written(const struct reading *r, const struct hone_c_node *factor)
-{
-    struct hone_c_access all[MAX_ACCESSES], own[MAX_ACCESSES];
-    const struct hone_c_node *nest = r->nest->rows->node, *f = r->in->nest.function;
-    size_t n_all = hone_c_accesses(f, nest, all, MAX_ACCESSES);
-    size_t n_own = hone_c_accesses(f, factor, own, MAX_ACCESSES);
-    if (n_all > MAX_ACCESSES || n_own > MAX_ACCESSES)
-        return true;
-    for (size_t i = 0; i < n_all; i++)
-        for (size_t k = 0; k < n_own; k++)
-            if (all[i].is_write && (!all[i].root || !own[k].root || all[i].root == own[k].root ||
-                                    hone_c_is_moved_beside(f, &all[i], &own[k])))
-                return true;
-    for (const struct hone_c_node *n = factor; n; n = hone_c_walk(factor, n))
-        if (n->kind == HONE_C_REF && n->decl && n->decl != r->nest->columns->var &&
-            n->decl != r->nest->sum->var && hone_c_writes(nest, n->decl))
-            return true;
-    return false;
-}
-
 static bool has_free_panels(const struct reading *r)
 {
     bool has_any = false;
@@ -116,7 +93,7 @@ static bool has_free_panels(const struct reading *r)
         const struct hone_sum_product *p = &r->ret->products[i];
         has_any = has_any || is_contraction(r, p);
         for (size_t f = 0; f < p->panel.n; f++)
-            if (is_written(r, p->panel.v[f]))
+            if (!hone_sum_is_fixed(r->in, r->nest, p->panel.v[f]))
                 return false;
     }
     return has_any;

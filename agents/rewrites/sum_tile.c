@@ -16,14 +16,15 @@
  * order in which it is used, and all rows go over it: vectors run along the panel whatever the
  * layout was, and no line or page is read for a part of it. The panel is the thread's own and lies
  * on its stack up to a depth of DEPTH, where no call has to ask for pages. Deeper ones are allocated
- * for all columns at once; where there is no memory the nest runs as it stood. */
+ * for all columns at once; above a GiB, or where there is no memory, the nest runs as it stood. */
 #include "agents/rewrites/coder_rules.h"
 #include "agents/rewrites/sum_nest.h"
 #include "agents/rewrites/sum_panels.h"
 
 #include <string.h>
 
-enum { PLAIN, THREADS, ALL }; /* ALL: every such nest, by threads where they may */
+#define MOST_FAR ((size_t)1 << 30) /* bytes of panels that are allocated */
+enum { PLAIN, THREADS, ALL };      /* ALL: every such nest, by threads where they may */
 
 struct tile {
     const struct hone_coder_input *in;
@@ -34,9 +35,9 @@ struct tile {
     const char *row_block, *column_block;                    /* where it starts to finish */
     const char *row_from, *row_to, *column_from, *column_to; /* of the whole nest */
     const char *sum_from, *sum_to;
-    const struct hone_sum_panels *panels;            /* NULL: what is read stays where it is */
-    const char *near_depth;                          /* tunable */
-    const char *panel, *near, *far, *depth, *extent; /* stems; elements of a panel of all columns */
+    const struct hone_sum_panels *panels; /* NULL: what is read stays where it is */
+    const char *near_depth;               /* tunable */
+    const char *far, *depth, *extent;     /* elements of a panel of all columns */
 };
 
 static const char *fresh(const struct tile *t, const struct hone_c_loop *l, const char *suffix)
@@ -129,7 +130,8 @@ static const char *product_text(const struct tile *t, const struct hone_sum_fact
 
 static const char *numbered(const struct tile *t, const char *stem, size_t n)
 {
-    return hone_pool_printf(t->in->pool, t->panels->n_panels > 1 ? "%s_%zu" : "%s", stem, n);
+    return hone_fresh_name(
+        t->in, hone_pool_printf(t->in->pool, t->panels->n_panels > 1 ? "%s_%zu" : "%s", stem, n));
 }
 
 static const char *add_products_text(const struct tile *t)
@@ -141,9 +143,10 @@ static const char *add_products_text(const struct tile *t)
         const struct hone_sum_product *p = &t->panels->products[i];
         const char *value = product_text(t, &p->row, t->nest->rows->var, row);
         if (p->panel.n > 0)
-            value = hone_pool_printf(t->in->pool, "%s%s%s[(%s - %s) * %s + %s]", value,
-                                     p->row.n > 0 ? " * " : "", numbered(t, t->panel, n_panels++),
-                                     k, t->sum_from, t->nr, t->jj);
+            value =
+                hone_pool_printf(t->in->pool, "%s%s%s[(__SIZE_TYPE__)(%s - %s) * %s + %s]", value,
+                                 p->row.n > 0 ? " * " : "", numbered(t, "panel", n_panels++), k,
+                                 t->sum_from, t->nr, t->jj);
         text = hone_pool_printf(t->in->pool, "%s%s %s= %s;\n", text,
                                 place(t, sum_name(t, p->update)), p->is_minus ? "-" : "+", value);
     }
@@ -237,7 +240,7 @@ static const char *total_text(const struct tile *t)
             t->lanes
                 ? hone_pool_printf(
                       t->in->pool,
-                      "%s#pragma GCC unroll 16\nfor (int %s = 0; %s < %s; %s++)\n%s += %s[%s];\n",
+                      "%s\n#pragma GCC unroll 16\nfor (int %s = 0; %s < %s; %s++)\n%s += %s[%s];\n",
                       text, t->v, t->v, t->lanes, t->v, n->updates[u].var->name, at, t->v)
                 : hone_pool_printf(t->in->pool, "%s%s += %s;\n", text, n->updates[u].var->name, at);
     }
@@ -373,14 +376,15 @@ static void put_panels(const struct tile *t, struct hone_buf *out)
         const struct hone_sum_product *p = &t->panels->products[i];
         if (p->panel.n == 0)
             continue;
-        const char *panel = numbered(t, t->panel, n_panels), *near = numbered(t, t->near, n_panels);
+        const char *panel = numbered(t, "panel", n_panels),
+                   *near = numbered(t, "panel_near", n_panels);
         hone_buf_printf(out,
                         "%s %s[%s * %s] __attribute__((aligned(64)));\n"
-                        "%s *%s = %s ? %s + %zu * %s + (%s - %s) * %s : %s;\n",
+                        "%s *%s = %s ? %s + %zu * %s + (__SIZE_TYPE__)(%s - %s) * %s : %s;\n",
                         type, near, t->near_depth, t->nr, type, panel, t->far, t->far, n_panels,
                         t->extent, t->column_block, t->column_from, t->depth, near);
-        set = hone_pool_printf(t->in->pool, "%s%s[(%s - %s) * %s + %s] = %s;\n", set, panel, k,
-                               t->sum_from, t->nr, t->jj,
+        set = hone_pool_printf(t->in->pool, "%s%s[(__SIZE_TYPE__)(%s - %s) * %s + %s] = %s;\n", set,
+                               panel, k, t->sum_from, t->nr, t->jj,
                                product_text(t, &p->panel, n->columns->var, column));
         n_panels++;
     }
@@ -424,10 +428,10 @@ static void put_depth(const struct tile *t, struct hone_buf *out)
     hone_buf_printf(
         out,
         "const %s %s = %s - %s;\nconst __SIZE_TYPE__ %s = (__SIZE_TYPE__)(%s - %s + %s) * %s;\n"
-        "%s *%s = %s > %s ? __builtin_malloc(%zu * %s * sizeof(%s)) : 0;\n",
+        "%s *%s = %s > %s && %s <= %zu ? __builtin_malloc(%zu * %s * sizeof(%s)) : 0;\n",
         type, t->depth, t->sum_to, t->sum_from, t->extent, t->column_to, t->column_from, t->nr,
-        t->depth, element, t->far, t->depth, t->near_depth, t->panels->n_panels, t->extent,
-        element);
+        t->depth, element, t->far, t->depth, t->near_depth, t->extent,
+        MOST_FAR / sizeof(double) / t->panels->n_panels, t->panels->n_panels, t->extent, element);
 }
 
 /* No row is done twice where sums are added to memory: whole blocks, and what is left as written. */
@@ -489,8 +493,6 @@ static void name_all(struct tile *t)
     if (!n->columns)
         return;
     t->jj = hone_fresh_name(t->in, "jj");
-    t->panel = hone_fresh_name(t->in, "panel");
-    t->near = hone_fresh_name(t->in, "panel_near");
     t->far = hone_fresh_name(t->in, "panel_far");
     t->extent = hone_fresh_name(t->in, "panel_extent");
     t->depth = fresh(t, n->sum, "depth");

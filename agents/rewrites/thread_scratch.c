@@ -35,12 +35,15 @@ static const struct hone_c_loop *counter_loop(const struct hone_coder_input *in,
     return NULL;
 }
 
-static bool has_same_bounds(const struct hone_coder_input *in, const struct hone_c_loop *a,
-                            const struct hone_c_loop *b)
+/* The same text, and no name in it is another one's there. */
+static bool has_same_bounds(const struct hone_coder_input *in, const struct hone_c_loop *outer,
+                            const struct hone_c_loop *a, const struct hone_c_loop *b)
 {
-    return a == b || (a->is_inclusive == b->is_inclusive &&
-                      hone_c_is_same_text(in->tree, a->lower, b->lower) &&
-                      hone_c_is_same_text(in->tree, a->upper, b->upper));
+    return a == b ||
+           (a->is_inclusive == b->is_inclusive && hone_c_is_invariant(b->lower, outer->node) &&
+            hone_c_is_invariant(b->upper, outer->node) &&
+            hone_c_is_same_text(in->tree, a->lower, b->lower) &&
+            hone_c_is_same_text(in->tree, a->upper, b->upper));
 }
 
 /* X[v] = ..., a statement that does not read X. */
@@ -94,7 +97,9 @@ static const struct hone_c_loop *filling(const struct hone_coder_input *in,
         if (all[i].root != root)
             continue;
         const struct hone_c_loop *at = counter_loop(in, &all[i]);
-        if (!at || !has_same_bounds(in, fill, at) || !hone_c_contains(fill->node->parent, at->node))
+        bool is_behind = at && at->node->begin >= fill->node->end;
+        if (!at || (at != fill && !is_behind) || !has_same_bounds(in, l, fill, at) ||
+            !hone_c_contains(fill->node->parent, at->node))
             return NULL;
     }
     return fill;

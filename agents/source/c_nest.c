@@ -348,6 +348,13 @@ static bool is_known_reduction(const struct hone_c_reduction *all, size_t n,
     return false;
 }
 
+/* Does it keep its value until its block runs again? */
+static bool is_kept(const struct hone_c_tree *tree, const struct hone_c_node *decl)
+{
+    return decl->kind == HONE_C_VAR && strncmp(decl->type, "const ", 6) != 0 &&
+           strncmp(tree->source + decl->begin, "static", 6) == 0;
+}
+
 static const struct hone_c_node *function_around(const struct hone_c_node *node)
 {
     while (node->parent && node->kind != HONE_C_FUNCTION)
@@ -364,9 +371,13 @@ static const struct hone_c_node *read_reductions(const struct hone_c_loop *loop,
     const struct hone_c_node *body = loop->node->body;
     *ret_n = 0;
     for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
-        if (n->kind != HONE_C_REF || !n->decl || hone_c_contains(body, n->decl) ||
-            n->decl == loop->var)
+        if (n->kind != HONE_C_REF || !n->decl || n->decl == loop->var)
             continue;
+        if (hone_c_contains(body, n->decl)) {
+            if (is_kept(loop->tree, n->decl))
+                return n;
+            continue;
+        }
         bool is_aside = false;
         for (size_t i = 0; i < n_aside; i++)
             is_aside = is_aside || aside[i] == n->decl;
@@ -448,8 +459,7 @@ static bool keeps_state(const struct hone_c_node *function)
 static bool has_static(const struct hone_c_tree *tree, const struct hone_c_node *function)
 {
     for (const struct hone_c_node *n = function; n; n = hone_c_walk(function, n))
-        if (n->kind == HONE_C_VAR && strncmp(n->type, "const ", 6) != 0 &&
-            strncmp(tree->source + n->begin, "static", 6) == 0)
+        if (is_kept(tree, n))
             return true;
     return false;
 }
@@ -608,7 +618,8 @@ static struct hone_c_obstacle beside(const struct hone_c_nest *nest, const struc
             return stands(HONE_C_CARRIED_ARRAY, a[j].node);
         if (hone_c_is_moved_beside(nest->function, &a[i], &a[j]))
             return stands(HONE_C_CARRIED_ARRAY, a[j].node);
-        if (j == i || a[j].root != a[i].root)
+        if (j == i || a[j].root != a[i].root ||
+            (a[i].field && a[j].field && strcmp(a[i].field, a[j].field) != 0))
             continue;
         if (!a[j].index.is_known)
             return stands(HONE_C_NOT_AFFINE, a[j].node);

@@ -78,6 +78,7 @@ struct hone_c_access {
     const struct hone_c_node
         *root; /* parameter or local that the memory belongs to; NULL unknown */
     struct hone_c_poly index;
+    const char *field; /* "x" of p[i].x; NULL: all of the element */
     bool is_write, is_read;
 };
 

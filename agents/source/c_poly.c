@@ -286,9 +286,11 @@ static const struct hone_c_node *follow(const struct hone_c_node *function,
 static void note_use(const struct hone_c_node *node, struct hone_c_access *a)
 {
     const struct hone_c_node *n = node, *p = node->parent;
-    while (p && p->kind == HONE_C_PAREN) {
+    for (; p && (p->kind == HONE_C_PAREN || (p->kind == HONE_C_MEMBER && p->first == n));
+         p = p->parent) {
+        if (p->kind == HONE_C_MEMBER && !a->field && !strstr(node->type, "union"))
+            a->field = p->name;
         n = p;
-        p = p->parent;
     }
     bool is_target = p && p->first == n;
     bool is_set = is_target && p->kind == HONE_C_BINARY && strcmp(p->op, "=") == 0;

@@ -119,8 +119,9 @@ bool hone_c_takes_address(const struct hone_c_node *top, const struct hone_c_nod
 static bool is_write_target(const struct hone_c_node *ref)
 {
     const struct hone_c_node *n = ref;
-    while (n->parent && n->parent->kind == HONE_C_PAREN)
-        n = n->parent;
+    while (n->parent && (n->parent->kind == HONE_C_PAREN ||
+                         (n->parent->kind == HONE_C_MEMBER && n->parent->first == n)))
+        n = n->parent; /* s of s.a = 1: of s->a, too, which the pointer then stands for */
     const struct hone_c_node *p = n->parent;
     if (!p)
         return false;

@@ -61,6 +61,43 @@ static const struct text {
              "    }\n"
              "    E[i] = s;\n"
              "}\n}\n"},
+    /* in parts, as thread_bins makes them: bin_tile does both */
+    {"parts", "#include <stdint.h>\n"
+              "void parts(double *C, double *E, const double *A, const double *B,"
+              " int64_t M, int64_t K)\n{\n"
+              "double parts_of[2 * 64];\n"
+              "#pragma omp parallel for\nfor (int part = 0; part < 2; part++) {\n"
+              "    double *restrict own = parts_of + part * 64;\n"
+              "    for (int64_t k = 0; k < K; k++)\n"
+              "        own[k] = 0;\n"
+              "    const int64_t i_from = M * part / 2, i_to = M * (part + 1) / 2;\n"
+              "    for (int64_t i = i_from; i < i_to; i++) {\n"
+              "        double s = 0;\n"
+              "        for (int64_t k = 0; k < K; k++) {\n"
+              "            own[k] += B[i] * A[i * K + k];\n"
+              "            s += A[i * K + k] * B[k];\n"
+              "        }\n"
+              "        E[i] = s;\n"
+              "    }\n"
+              "}\n"
+              "for (int64_t k = 0; k < K; k++)\n"
+              "    C[k] += parts_of[k] + parts_of[64 + k];\n"
+              "}\n"},
+    /* no sum beside them */
+    {"column_sums", "#include <stdint.h>\n"
+                    "void column_sums(double *C, const double *A, int64_t M, int64_t K)\n"
+                    "{\n"
+                    "for (int64_t i = 0; i < M; i++)\n"
+                    "    for (int64_t k = 0; k < K; k++)\n"
+                    "        C[k] += A[i * K + k] * A[i];\n"
+                    "}\n"},
+    {"filter", "#include <stdint.h>\n"
+               "void filter(double *C, const double *A, const double *B, int64_t M, int64_t K)\n"
+               "{\n"
+               "for (int64_t i = 0; i < M; i++)\n"
+               "    for (int64_t k = 0; k < K; k++)\n"
+               "        C[k] -= A[i + k] * B[i];\n"
+               "}\n"},
     /* one of them is read: each row's additions in their place */
     {"reads", "#include <stdint.h>\n"
               "void reads(double *C, double *E, const double *A, const double *B,"
@@ -73,6 +110,19 @@ static const struct text {
               "    }\n"
               "    E[i] = s + C[0];\n"
               "}\n}\n"},
+    /* what is added was written for the row just before */
+    {"written", "#include <stdint.h>\n"
+                "void written(double *C, double *E, const double *A, const double *B,"
+                " int64_t M, int64_t K)\n{\n"
+                "for (int64_t i = 0; i < M; i++) {\n"
+                "    double s = 0;\n"
+                "    E[i] = B[i] * 2;\n"
+                "    for (int64_t k = 0; k < K; k++) {\n"
+                "        C[k] += E[i] * A[i * K + k];\n"
+                "        s += A[i * K + k] * B[k];\n"
+                "    }\n"
+                "    E[i] += s;\n"
+                "}\n}\n"},
     /* a solver from below: what is read was written by rows before */
     TEXT("solves", "for (int64_t i = 1; i < M; i++) {\n"
                    "    for (int64_t k = 0; k < i - 1; k++)\n"
