@@ -349,7 +349,7 @@ static bool is_known_reduction(const struct hone_c_reduction *all, size_t n,
 }
 
 /* Does it keep its value until its block runs again? */
-static bool is_kept(const struct hone_c_tree *tree, const struct hone_c_node *decl)
+static bool outlives_block(const struct hone_c_tree *tree, const struct hone_c_node *decl)
 {
     return decl->kind == HONE_C_VAR && strncmp(decl->type, "const ", 6) != 0 &&
            strncmp(tree->source + decl->begin, "static", 6) == 0;
@@ -374,7 +374,7 @@ static const struct hone_c_node *read_reductions(const struct hone_c_loop *loop,
         if (n->kind != HONE_C_REF || !n->decl || n->decl == loop->var)
             continue;
         if (hone_c_contains(body, n->decl)) {
-            if (is_kept(loop->tree, n->decl))
+            if (outlives_block(loop->tree, n->decl))
                 return n;
             continue;
         }
@@ -459,7 +459,7 @@ static bool keeps_state(const struct hone_c_node *function)
 static bool has_static(const struct hone_c_tree *tree, const struct hone_c_node *function)
 {
     for (const struct hone_c_node *n = function; n; n = hone_c_walk(function, n))
-        if (is_kept(tree, n))
+        if (outlives_block(tree, n))
             return true;
     return false;
 }
@@ -520,17 +520,37 @@ static bool may_reach(const struct hone_c_nest *nest, const struct hone_c_access
 
 enum { MAX_STARTS = 8 };
 
+/* What a pointer that is declared in front of it is set to, once and outside of loops; NULL: it is
+ * set otherwise, as buffers are that are swapped. */
+static const struct hone_c_node *set_once(const struct hone_c_node *function,
+                                          const struct hone_c_node *decl)
+{
+    const struct hone_c_node *value = NULL;
+    if (decl->last && hone_c_strip(decl->last)->kind != HONE_C_CONST)
+        return NULL;
+    for (const struct hone_c_node *n = function; n; n = hone_c_walk(function, n)) {
+        if (n->kind != HONE_C_BINARY || strcmp(n->op, "=") != 0 || !is_ref_to(n->first, decl))
+            continue;
+        for (const struct hone_c_node *up = n; up != function; up = up->parent)
+            if (value || up->kind == HONE_C_FOR || up->kind == HONE_C_WHILE)
+                return NULL;
+        value = n->last;
+    }
+    return value;
+}
+
 /* Arrays that a pointer starts in which is moved, but never set again; itself, where it is no such
  * pointer. Adds to n; more than MAX_STARTS are left out. */
 static size_t starts_of(const struct hone_c_node *function, const struct hone_c_node *root,
                         const struct hone_c_node *ret[MAX_STARTS], size_t n, int depth)
 {
     size_t before = n;
-    bool is_moved = root->kind == HONE_C_VAR && strchr(root->type, '*') && root->last &&
-                    depth < MAX_STARTS && !is_assigned(function, root) &&
-                    hone_c_strip(root->last)->kind != HONE_C_CALL;
-    for (const struct hone_c_node *r = is_moved ? root->last : NULL; r;
-         r = hone_c_walk(root->last, r))
+    bool is_pointer = root->kind == HONE_C_VAR && strchr(root->type, '*');
+    const struct hone_c_node *start = !is_pointer                   ? NULL
+                                      : is_assigned(function, root) ? set_once(function, root)
+                                                                    : root->last;
+    bool is_moved = start && depth < MAX_STARTS && hone_c_strip(start)->kind != HONE_C_CALL;
+    for (const struct hone_c_node *r = is_moved ? start : NULL; r; r = hone_c_walk(start, r))
         if (r->kind == HONE_C_REF && r->decl && strpbrk(r->decl->type, "*["))
             n = starts_of(function, r->decl, ret, n, depth + 1);
     if (n == before && n < MAX_STARTS)
