@@ -636,7 +636,7 @@ static struct hone_coder_site site_of(const struct hone_coder_input *in,
                                    variant == ALL       ? ", and every other such nest"
                                    : variant == THREADS ? ", by threads"
                                                         : ""));
-    ret.evidence = has_panels ? "all rows read the same of a few columns, which is copied once"
+    ret.evidence = has_panels        ? "all rows read the same columns"
                    : nest->along_sum ? "sums that run along memory share what they read"
                                      : "sums inside of bounds that follow the row";
     ret.variant = variant;

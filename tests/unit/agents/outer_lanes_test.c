@@ -172,8 +172,7 @@ static const struct {
                           "}\n"),
      0},
     /* a bound that the loop hides, a counter that hides a local, a row written by another name */
-    {TEXT("hidden_names", "double *u;\n"
-                          "u = C;\n"
+    {TEXT("hidden_names", "double *u = C;\n"
                           "for (int64_t i = 0; i < M; i++) {\n"
                           "    double s = 0;\n"
                           "    const int64_t l = 0;\n"
