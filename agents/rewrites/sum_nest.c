@@ -236,18 +236,25 @@ static bool read_accesses(const struct hone_coder_input *in, const struct hone_c
     return true;
 }
 
+static bool add_accesses(const struct hone_coder_input *in, const struct hone_c_node *expr,
+                         struct accesses *ret)
+{
+    struct accesses one;
+    if (!read_accesses(in, expr, &one) || ret->n + one.n > MAX_ACCESSES)
+        return false;
+    memcpy(ret->v + ret->n, one.v, one.n * sizeof *one.v);
+    ret->n += one.n;
+    return true;
+}
+
 /* Of what the sums add up. */
 static bool read_terms(const struct hone_coder_input *in, const struct hone_sum_nest *n,
                        struct accesses *ret)
 {
-    struct accesses one;
     ret->n = 0;
-    for (size_t u = 0; u < n->n_updates; u++) {
-        if (!read_accesses(in, n->updates[u].expr, &one) || ret->n + one.n > MAX_ACCESSES)
+    for (size_t u = 0; u < n->n_updates; u++)
+        if (!add_accesses(in, n->updates[u].expr, ret))
             return false;
-        memcpy(ret->v + ret->n, one.v, one.n * sizeof *one.v);
-        ret->n += one.n;
-    }
     return true;
 }
 
@@ -362,16 +369,12 @@ static bool is_readable(const struct hone_coder_input *in, const struct hone_sum
 static bool read_added(const struct hone_coder_input *in, const struct hone_sum_nest *n,
                        struct accesses *ret)
 {
-    struct accesses one;
     if (n->n_updates > 0)
         return read_terms(in, n, ret);
     ret->n = 0;
-    for (size_t a = 0; a < n->n_additions; a++) {
-        if (!read_accesses(in, n->additions[a].value, &one) || ret->n + one.n > MAX_ACCESSES)
+    for (size_t a = 0; a < n->n_additions; a++)
+        if (!add_accesses(in, n->additions[a].value, ret))
             return false;
-        memcpy(ret->v + ret->n, one.v, one.n * sizeof *one.v);
-        ret->n += one.n;
-    }
     return true;
 }
 

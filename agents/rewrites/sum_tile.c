@@ -664,12 +664,11 @@ static size_t all_sites(const struct hone_coder_input *in, bool has_panels,
 }
 
 /* One nest, or with ALL every one that is left. */
-static size_t put_nests(struct tile *t, const struct hone_c_loop *sum, int variant, bool has_panels,
-                        struct hone_c_edits *e)
+static void put_nests(struct tile *t, const struct hone_c_loop *sum, int variant, bool has_panels,
+                      struct hone_c_edits *e)
 {
     struct hone_sum_nest nest;
     struct hone_sum_panels panels;
-    size_t n = 0;
     for (size_t i = 0; i < t->in->nest.n; i++) {
         const struct hone_c_loop *l = &t->in->nest.loops[i];
         if ((variant != ALL && l != sum) || !read_nest(t->in, l, has_panels, &nest, &panels))
@@ -681,9 +680,7 @@ static size_t put_nests(struct tile *t, const struct hone_c_loop *sum, int varia
             variant == THREADS || (variant == ALL && can_share(t->in, &nest, has_panels));
         hone_c_replace(e, nest.rows->begin, hone_c_stmt_end(t->in->tree, nest.rows->node),
                        text_of(t, has_threads));
-        n++;
     }
-    return n;
 }
 
 static char *apply_to(const struct hone_coder_input *in, const struct hone_coder_site *site,

@@ -96,25 +96,12 @@ static const struct hone_c_node *added_to(const struct hone_c_tree *tree,
     return is_param ? of->decl : NULL;
 }
 
-/* Y[i], and not its address. */
-static bool is_element(const struct hone_c_node *ref)
-{
-    const struct hone_c_node *of = ref, *up = ref->parent;
-    for (; up->kind == HONE_C_PAREN; up = up->parent)
-        of = up;
-    if (up->kind != HONE_C_SUBSCRIPT || up->first != of)
-        return false;
-    for (up = up->parent; up->kind == HONE_C_PAREN;)
-        up = up->parent;
-    return !(up->kind == HONE_C_UNARY && strcmp(up->op, "&") == 0);
-}
-
 /* Is the array reached by its own name alone? A call that is a statement (memcpy) keeps no pointer;
  * `float *q = Y`, `q = Y + 1`, `&Y[2]` and `Y++` do. */
 static bool has_one_name(const struct hone_c_node *function, const struct hone_c_node *root)
 {
     for (const struct hone_c_node *n = function; n; n = hone_c_walk(function, n)) {
-        if (n->kind != HONE_C_REF || n->decl != root || is_element(n))
+        if (n->kind != HONE_C_REF || n->decl != root || hone_c_is_element(n))
             continue;
         const struct hone_c_node *stmt = n;
         while (stmt->parent && !hone_c_is_stmt(stmt))

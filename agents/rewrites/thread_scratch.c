@@ -108,19 +108,9 @@ static const struct hone_c_loop *filling(const struct hone_coder_input *in,
 /* Every name of the array is an element of it: no pointer to it is kept. */
 static bool is_only_indexed(const struct hone_c_node *function, const struct hone_c_node *root)
 {
-    for (const struct hone_c_node *n = function; n; n = hone_c_walk(function, n)) {
-        if (n->kind != HONE_C_REF || n->decl != root)
-            continue;
-        const struct hone_c_node *of = n, *up = n->parent;
-        for (; up->kind == HONE_C_PAREN; up = up->parent)
-            of = up;
-        if (up->kind != HONE_C_SUBSCRIPT || up->first != of)
+    for (const struct hone_c_node *n = function; n; n = hone_c_walk(function, n))
+        if (n->kind == HONE_C_REF && n->decl == root && !hone_c_is_element(n))
             return false;
-        for (up = up->parent; up->kind == HONE_C_PAREN;)
-            up = up->parent;
-        if (up->kind == HONE_C_UNARY && strcmp(up->op, "&") == 0)
-            return false;
-    }
     return true;
 }
 

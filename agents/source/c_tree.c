@@ -116,6 +116,18 @@ bool hone_c_takes_address(const struct hone_c_node *top, const struct hone_c_nod
     return false;
 }
 
+bool hone_c_is_element(const struct hone_c_node *ref)
+{
+    const struct hone_c_node *of = ref, *up = ref->parent;
+    for (; up->kind == HONE_C_PAREN; up = up->parent)
+        of = up;
+    if (up->kind != HONE_C_SUBSCRIPT || up->first != of)
+        return false;
+    for (up = up->parent; up->kind == HONE_C_PAREN;)
+        up = up->parent;
+    return !(up->kind == HONE_C_UNARY && strcmp(up->op, "&") == 0);
+}
+
 static bool is_write_target(const struct hone_c_node *ref)
 {
     const struct hone_c_node *n = ref;

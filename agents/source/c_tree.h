@@ -103,7 +103,10 @@ const char *hone_c_value_type(const struct hone_c_node *node);
 bool hone_c_is_floating(const char *type); /* a number, or a pointer to some */
 /* Does the subtree name this declaration? */
 bool hone_c_uses(const struct hone_c_node *top, const struct hone_c_node *decl);
-/* Is the declaration assigned, incremented or has its address taken in the subtree? */
+/* Is the reference the array of an element, Y of Y[i], whose address is not taken? */
+bool hone_c_is_element(const struct hone_c_node *ref);
+/* Is the declaration, or a member of it, assigned, incremented or has its address taken in the
+ * subtree? */
 bool hone_c_writes(const struct hone_c_node *top, const struct hone_c_node *decl);
 /* Is the declaration's own address taken in the subtree? */
 bool hone_c_takes_address(const struct hone_c_node *top, const struct hone_c_node *decl);

@@ -67,12 +67,12 @@ typedef int hone_task_check_fn(void *arg, const char *dir, const struct hone_lin
  * smaller until a call takes some milliseconds, unless checks would take seconds. An output that
  * keeps some of its old content is made once more, as an input besides; so is one that
  * fast math makes err on denormals alone. A function whose values are refused is held against how far
- * its output moves (is_perturbed), then to wider tolerances; the notes say so. So is one
- * of float64 that compares no values, where its own text on inputs of another last place is refused. Where the lint
- * refuses the baseline at guessed sizes, or what it errs by, it is made once with a sixteenth of the
- * work, and stays so if that is admitted. What is in options->dir goes first. HONE_E_ARG also where
- * the function does not compile; a pack that is not admitted is no error. On failure the folder may
- * be there. */
+ * its output moves (is_perturbed), then to wider tolerances, then to these without its moves; the notes
+ * say so. One of float64 that compares no values is held against its moves, too, where its own text on
+ * inputs of another last place is refused. Where the lint refuses the baseline at guessed sizes, or
+ * what it errs by, it is made once with a sixteenth of the work, and stays so if that is admitted.
+ * What is in options->dir goes first. HONE_E_ARG also where the function does not compile; a pack
+ * that is not admitted is no error. On failure the folder may be there. */
 int hone_task_new_checked(const struct hone_task_new_options *options, hone_task_check_fn *check,
                           void *arg, struct hone_pool *pool, struct hone_task_new *ret,
                           struct hone_lint *lint, struct hone_err *err);
